@@ -1,0 +1,44 @@
+# Everything works in a fresh clone with Python 3.11 or later, pip and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: help demo test lint types contract unit accuracy cost clean
+
+help:
+	@echo "make demo      fit a small problem by the paper's algorithm and by joint EM, and print the errors"
+	@echo "make test      lint, types, import contract and tests"
+	@echo "make accuracy  stage 1 alone, over 20 seeds, beside the plain decompositions"
+	@echo "make cost      time and memory of each stage over the bare matrix products it needs"
+
+$(VENV)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[test]"
+	touch $@
+
+demo: $(VENV)/.installed
+	$(BIN)/skmoe demo
+
+test: lint types contract unit
+
+lint: $(VENV)/.installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.installed
+	$(BIN)/mypy
+
+contract: $(VENV)/.installed
+	$(BIN)/lint-imports
+
+unit: $(VENV)/.installed
+	$(BIN)/pytest src tests
+
+accuracy: $(VENV)/.installed
+	$(BIN)/python benchmarks/accuracy.py
+
+cost: $(VENV)/.installed
+	$(BIN)/python benchmarks/cost.py
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist
