@@ -1,0 +1,61 @@
+"""Array namespaces and devices: the one room that tells NumPy, PyTorch and CuPy apart.
+
+Kernels elsewhere are written against the Array API standard. What the standard leaves out, and the traffic of small
+matrices between the device of the rows and the host, is here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import array_api_compat as compat
+import numpy as np
+from array_api_compat import array_namespace, device
+
+Array = Any  # any array of an Array API namespace
+
+__all__ = ["Array", "array_namespace", "columns", "device", "is_array", "rows_last", "to_device", "to_numpy"]
+
+
+def is_array(x: object) -> bool:
+    """Whether `x` belongs to an Array API namespace (a DataFrame or a list does not)."""
+    return compat.is_array_api_obj(x)
+
+
+def to_numpy(x: Array) -> np.ndarray:
+    """Bring an array to the host as a float64 (or integer) NumPy array."""
+    if isinstance(x, np.ndarray):
+        return x
+    if compat.is_torch_array(x):
+        return x.detach().cpu().numpy()
+    if compat.is_cupy_array(x):
+        return x.get()
+    return np.asarray(x)
+
+
+def to_device(small: Any, like: Array) -> Array:
+    """Send a small float64 host array to the namespace and device of `like`."""
+    xp = array_namespace(like)
+    return xp.asarray(np.asarray(small, dtype=np.float64), dtype=xp.float64, device=device(like))
+
+
+def columns(X: Array) -> Array:
+    """Block of rows (b, d) as a float64 (d, b) view: for matrix products, which do not mind the layout."""
+    xp = array_namespace(X)
+    return xp.astype(xp.matrix_transpose(X), xp.float64, copy=False)
+
+
+def rows_last(X: Array) -> Array:
+    """Block of rows (b, d) as a contiguous float64 (d, b) array.
+
+    Channels by rows is the layout of every kernel: a channel is then contiguous, so that elementwise work runs at
+    memory speed. The Array API has no word for contiguity, hence the names of libraries below.
+    """
+    if isinstance(X, np.ndarray):
+        return np.ascontiguousarray(X.T, dtype=np.float64)
+    XT = columns(X)
+    if compat.is_torch_array(XT):
+        return XT.contiguous()
+    if compat.is_cupy_array(XT):
+        return array_namespace(XT).ascontiguousarray(XT)
+    return XT

@@ -1,0 +1,80 @@
+"""The paper's synthetic problems."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skmoe.model import MoEParameters
+from skmoe.scores import Gaussian, InputLaw
+from skmoe.validation import check_n_experts, check_noise_scale
+
+__all__ = ["make_moe"]
+
+
+def _unit_rows(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
+    M = rng.standard_normal((rows, columns))
+    return M / np.linalg.norm(M, axis=1, keepdims=True)
+
+
+def make_moe(
+    n_samples: int,
+    n_features: int,
+    n_experts: int,
+    *,
+    activation: Any = "linear",
+    noise_scale: float = 0.1,
+    orthogonal_gate: bool = False,
+    input_law: InputLaw | None = None,
+    random_state: int | np.random.Generator | None = None,
+) -> tuple[np.ndarray, np.ndarray, MoEParameters]:
+    """Draw a mixture of experts and data from it, as in the paper's synthetic experiments.
+
+    Experts and gate vectors are uniform on the unit sphere, the last gate vector is zero, inputs are standard
+    Gaussian unless a law is given.
+
+    Parameters
+    ----------
+    n_samples, n_features, n_experts : int
+    activation : name, callable or Activation
+    noise_scale : float
+    orthogonal_gate : bool
+        Draw the gate vectors orthogonal to the span of the experts (the paper's assumption 3); needs
+        ``n_features > n_experts``.
+    input_law : law of `skmoe.scores`, default standard Gaussian
+    random_state : int, Generator or None
+
+    Returns
+    -------
+    X : (n, d) array
+    y : (n,) array
+    truth : MoEParameters
+        With ``expert_coef``, ``gate_coef``, ``noise_scale``, ``predict``, ``log_density`` and so on.
+
+    Examples
+    --------
+    >>> from skmoe import make_moe
+    >>> X, y, truth = make_moe(1000, 5, 3, random_state=0)
+    >>> X.shape, y.shape, truth.expert_coef.shape
+    ((1000, 5), (1000,), (3, 5))
+    """
+    k = check_n_experts(n_experts)
+    noise_scale = check_noise_scale(noise_scale)
+    if orthogonal_gate and n_features <= k:
+        raise ValueError(
+            f"orthogonal_gate needs more features than experts; got n_features={n_features}, n_experts={k}"
+        )
+    rng = np.random.default_rng(random_state)
+    A = _unit_rows(rng, k, n_features)
+    W = np.zeros((k, n_features))
+    if k > 1:
+        W[:-1] = _unit_rows(rng, k - 1, n_features)
+        if orthogonal_gate:
+            basis = np.linalg.qr(A.T)[0]
+            W[:-1] -= W[:-1] @ basis @ basis.T
+            W[:-1] /= np.linalg.norm(W[:-1], axis=1, keepdims=True)
+    truth = MoEParameters(A, W, noise_scale, g=activation)
+    X = (input_law or Gaussian()).sample(n_samples, n_features, rng)
+    y, _ = truth.sample(X, rng)
+    return X, y, truth

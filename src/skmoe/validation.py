@@ -1,0 +1,141 @@
+"""What comes in, and every word of input errors: what was expected, what came, and what to do."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from skmoe.arrays import Array, array_namespace, device, is_array, to_numpy
+from skmoe.blocks import row_blocks
+
+__all__ = [
+    "check_coef",
+    "check_enough_rows",
+    "check_n_experts",
+    "check_noise_scale",
+    "check_positive",
+    "check_rows",
+    "check_spectral_rank",
+    "check_varies",
+]
+
+CHECK_ROWS = 65536  # finiteness is looked at in blocks, so that no mask of the whole table is built
+
+
+def _as_array(values: Any, name: str) -> Array:
+    if hasattr(values, "toarray"):
+        raise TypeError(f"{name} is a sparse matrix; skmoe needs dense rows: pass {name}.toarray()")
+    if not is_array(values):
+        try:
+            values = np.asarray(values)
+        except ValueError as error:
+            raise ValueError(f"{name} could not be read as an array of numbers: {error}") from error
+    xp = array_namespace(values)
+    if xp is not None and hasattr(values, "dtype") and getattr(values.dtype, "kind", "f") in "OUSV":
+        try:
+            values = values.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"{name} holds values that are not numbers ({error}); encode text and categories first"
+            ) from error
+    if xp.isdtype(values.dtype, "complex floating"):
+        raise ValueError(f"{name} is complex; pass real numbers")
+    if not xp.isdtype(values.dtype, "real floating"):
+        values = xp.astype(values, xp.float64)
+    return values
+
+
+def _check_finite(values: Array, name: str) -> None:
+    xp = array_namespace(values)
+    for (block,) in row_blocks(values, block_rows=CHECK_ROWS):
+        good = xp.isfinite(block)
+        if not bool(xp.all(good)):
+            bad = int(xp.sum(xp.astype(~good, xp.int64)))
+            raise ValueError(f"{name} contains NaN or infinity ({bad} such values found); drop or impute those rows")
+
+
+def check_rows(X: Any, y: Any = None) -> tuple[Array, Array | None]:
+    """Validate inputs (n, d) and outputs (n,); real, finite, matching. Arrays stay in the caller's library."""
+    X = _as_array(X, "X")
+    if X.ndim != 2:
+        raise ValueError(f"X must be a table of shape (n_samples, n_features); got shape {tuple(X.shape)}")
+    n, d = X.shape
+    if n == 0 or d == 0:
+        raise ValueError(f"X must have at least one row and one column; got shape {tuple(X.shape)}")
+    _check_finite(X, "X")
+    if y is None:
+        return X, None
+    y = _as_array(y, "y")
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if y.ndim != 1:
+        raise ValueError(f"y must be one output a row, shape (n_samples,); got shape {tuple(y.shape)}")
+    if y.shape[0] != n:
+        raise ValueError(f"X has {n} rows and y has {y.shape[0]}; they must match")
+    _check_finite(y, "y")
+    xp = array_namespace(X)
+    if not isinstance(y, type(X)):  # outputs follow the inputs to their library and device
+        y = xp.asarray(to_numpy(y), device=device(X))
+    return X, xp.astype(y, xp.float64, copy=False)
+
+
+def check_n_experts(n_experts: Any) -> int:
+    """Validate the number of experts."""
+    if isinstance(n_experts, bool) or not isinstance(n_experts, Integral):
+        raise TypeError(f"n_experts must be a whole number; got {n_experts!r}")
+    if n_experts < 1:
+        raise ValueError(f"n_experts must be at least 1; got {n_experts}")
+    return int(n_experts)
+
+
+def check_spectral_rank(k: int, d: int) -> None:
+    """Refuse more experts than inputs, which no moment matrix of rank d can hold."""
+    if k > d:
+        raise ValueError(
+            f"n_experts={k} is more than the {d} columns of X, and the moment method reads at most one expert per "
+            f"column; use n_experts <= {d}, or fit by likelihood with skmoe.joint_em"
+        )
+
+
+def check_enough_rows(n: int, needed: int, what: str) -> None:
+    """Refuse a table with fewer rows than there are numbers to learn."""
+    if n < needed:
+        raise ValueError(
+            f"X has {n} rows, too few for {what}: at least {needed} are needed; use fewer experts or columns"
+        )
+
+
+def check_varies(y: Array) -> None:
+    """Refuse a constant output."""
+    xp = array_namespace(y)
+    if float(xp.max(y)) == float(xp.min(y)):
+        raise ValueError(f"y is constant ({float(y[0]):g} in every row); there is nothing to learn from it")
+
+
+def check_noise_scale(noise_scale: Any) -> float:
+    """Validate a known noise scale."""
+    if isinstance(noise_scale, bool) or not isinstance(noise_scale, Real):
+        raise TypeError(f"noise_scale must be a number; got {noise_scale!r}")
+    value = float(noise_scale)
+    if not np.isfinite(value) or value <= 0:
+        raise ValueError(f"noise_scale must be positive and finite; got {noise_scale}")
+    return value
+
+
+def check_coef(coef: Any, d: int, name: str, k: int | None = None) -> np.ndarray:
+    """Validate a (k, d) matrix of coefficients."""
+    coef = np.array(coef, dtype=np.float64)
+    expected = f"({'n_experts' if k is None else k}, {d})"
+    if coef.ndim != 2 or coef.shape[1] != d or (k is not None and coef.shape[0] != k):
+        raise ValueError(f"{name} must have shape {expected} to match X; got {coef.shape}")
+    if not np.all(np.isfinite(coef)):
+        raise ValueError(f"{name} contains NaN or infinity")
+    return coef
+
+
+def check_positive(value: Any, name: str) -> None:
+    """Refuse a setting that is not a positive number."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not float(value) > 0:
+        raise ValueError(f"{name} must be a positive number; got {value!r}")

@@ -1,0 +1,20 @@
+"""Fixtures: every kernel runs on every array library that is installed."""
+
+import importlib
+
+import numpy as np
+import pytest
+
+BACKENDS = {"numpy": "array_api_compat.numpy", "strict": "array_api_strict", "torch": "array_api_compat.torch"}
+
+
+@pytest.fixture(params=list(BACKENDS))
+def xp(request):
+    if request.param == "torch":
+        pytest.importorskip("torch", reason="PyTorch is not installed", exc_type=ImportError)
+    return importlib.import_module(BACKENDS[request.param])
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(20190611)

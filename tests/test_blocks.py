@@ -1,0 +1,43 @@
+import numpy as np
+import pytest
+
+from skmoe.arrays import rows_last, to_device, to_numpy
+from skmoe.blocks import block_rows_for, row_blocks, sum_over_blocks
+
+
+def test_sum_over_blocks_adds_up_to_the_whole(xp, rng):
+    X = xp.asarray(rng.standard_normal((1001, 3)))
+    y = xp.asarray(rng.standard_normal(1001))
+
+    def kernel(x, t):
+        return xp.sum(x, axis=0), t @ x
+
+    total, product = sum_over_blocks(kernel, X, y, block_rows=64)
+    np.testing.assert_allclose(to_numpy(total), to_numpy(xp.sum(X, axis=0)), rtol=1e-12)
+    np.testing.assert_allclose(to_numpy(product), to_numpy(y @ X), rtol=1e-11)
+
+
+def test_row_blocks_cover_every_row_once(rng):
+    X = rng.standard_normal((10, 2))
+    blocks = list(row_blocks(X, None, block_rows=4))
+    assert [b[0].shape[0] for b in blocks] == [4, 4, 2]
+    assert all(b[1] is None for b in blocks)
+    np.testing.assert_array_equal(np.concatenate([b[0] for b in blocks]), X)
+
+
+@pytest.mark.parametrize("channels", [0, 1, 100, 10**9])
+def test_block_rows_stay_within_reason(channels):
+    assert 256 <= block_rows_for(channels) <= 16384
+
+
+def test_rows_last_is_the_transpose_in_float64(xp, rng):
+    X = xp.asarray(rng.standard_normal((5, 3)), dtype=xp.float32)
+    Z = rows_last(X)
+    assert Z.dtype == xp.float64
+    np.testing.assert_array_equal(to_numpy(Z), to_numpy(X).T.astype(np.float64))
+
+
+def test_arrays_travel_there_and_back(xp, rng):
+    small = rng.standard_normal((2, 3))
+    like = xp.zeros((1,), dtype=xp.float64)
+    np.testing.assert_array_equal(to_numpy(to_device(small, like)), small)
