@@ -1,0 +1,313 @@
+"""Does a default fit reach the likelihood's global maximum? 200 seeded problems in families, and what it costs.
+
+    python benchmarks/optimum.py [--problems 200] [--family NAME] [--seed 0]
+
+A problem is won when the mean log-likelihood is within 0.001 of the best known: the best of our fit, a fit started at
+the truth and ten random joint-EM starts, among fits without nearly empty experts or noise on its floor. Cost is time
+over that of one random joint-EM run that reaches the optimum (the mean of those that do).
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from skmoe import make_moe, scores
+from skmoe.likelihood import JointLikelihood, Settings, Theta, whitening_map
+from skmoe.model import MoEParameters
+from skmoe.refine import is_admissible, maximise, run_em
+from skmoe.starts import Search, labelled_start, random_labels
+
+WIN = 1e-3
+RANDOM_STARTS = 10
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Rows, the truth they were drawn from, and the model to be fitted."""
+
+    X: np.ndarray
+    y: np.ndarray
+    truth: MoEParameters
+    intercept: bool
+    noise: str = "shared"
+
+    def likelihood(self) -> JointLikelihood:
+        """Set the model up over whitened inputs."""
+        center, transform = whitening_map(self.X, centered=self.intercept)
+        return JointLikelihood(
+            self.X,
+            self.y,
+            self.truth.g,
+            len(self.truth.A),
+            intercept=self.intercept,
+            center=center,
+            transform=transform,
+            settings=Settings(noise=self.noise),
+        )
+
+
+# -- families ---------------------------------------------------------------------------------------------------------
+
+
+def paper(n: int, d: int, k: int, sigma: float, seed: int, **how: object) -> Problem:
+    """Draw the paper's model: unit experts, no intercepts, one noise."""
+    return Problem(*make_moe(n, d, k, noise_scale=sigma, random_state=seed, **how), intercept=False)
+
+
+def table1(i: int, seed: int) -> Problem:
+    p = (0.1, 0.3, 0.5, 0.7, 0.9)[i % 5]
+    mu = np.random.default_rng(seed).standard_normal((2, 10))
+    mu /= np.linalg.norm(mu, axis=1, keepdims=True)
+    return paper(2000, 10, 2, 0.1, seed, input_law=scores.GaussianMixture([p, 1 - p], mu, [np.eye(10)] * 2))
+
+
+def table2(i: int, seed: int) -> Problem:
+    return paper(2000, 10, 2, 0.1, seed, orthogonal_gate=bool(i % 2))
+
+
+def figure2(i: int, seed: int) -> Problem:
+    return paper(8000, 10, 3 + i % 2, 0.5, seed)
+
+
+def figure3(i: int, seed: int) -> Problem:
+    return paper((1000, 5000, 10000)[i % 3], 5, 3, 0.5, seed)
+
+
+def figure4(i: int, seed: int) -> Problem:
+    return paper(10000, 5, 3, 0.5, seed, activation=("sigmoid", "relu")[i % 2])
+
+
+def many_experts(i: int, seed: int) -> Problem:
+    k, d = 5 + i % 6, (5, 10)[i // 6 % 2]
+    rows = (25, 50, 100)[i % 3] * k * d
+    return paper(rows, d, k, (0.05, 0.1, 0.2)[i // 3 % 3], seed)
+
+
+def affine(
+    n: int,
+    k: int,
+    Z: np.ndarray,
+    rng: np.random.Generator,
+    *,
+    sigma: np.ndarray,
+    shares: np.ndarray,
+    activation: str = "linear",
+) -> Problem:
+    """Affine experts of unequal length over given inputs, gate intercepts set so that the mean gate meets `shares`."""
+    d = Z.shape[1]
+    U = (Z - Z.mean(axis=0)) / Z.std(axis=0)
+    A = rng.standard_normal((k, d))
+    A *= np.exp(rng.uniform(-1, 1, (k, 1))) / np.linalg.norm(A, axis=1, keepdims=True)
+    W = 1.5 * rng.standard_normal((k, d)) / np.sqrt(d)
+    b, c = rng.standard_normal(k), np.log(shares)
+    for _ in range(200):
+        P = MoEParameters(A, W, 1.0, c=c).gate_proba(U)
+        c += np.log(shares / P.mean(axis=0))
+    scaled = 1 / Z.std(axis=0)
+    A_x, W_x = A * scaled, W * scaled
+    truth = MoEParameters(
+        A_x, W_x, sigma, b=b - A_x @ Z.mean(axis=0), c=c - W_x @ Z.mean(axis=0), g=activation
+    ).permuted(np.arange(k))
+    noise = "shared" if np.ptp(sigma) == 0 else "per-expert"
+    return Problem(Z, truth.sample(Z, rng)[0], truth, intercept=True, noise=noise)
+
+
+def _unequal_shares(k: int, rng: np.random.Generator) -> np.ndarray:
+    rest = 0.5 + rng.random(k - 1)
+    return np.append(0.95 * rest / rest.sum(), 0.05)
+
+
+def unequal(i: int, seed: int) -> Problem:
+    rng = np.random.default_rng(seed)
+    k, d = 3 + i % 4, (3, 5, 8)[i % 3]
+    n = (75, 150, 300)[i // 4 % 3] * k * (d + 1)
+    Z = rng.standard_normal((n, d))
+    return affine(n, k, Z, rng, sigma=rng.uniform(0.1, 0.5, k), shares=_unequal_shares(k, rng))
+
+
+def _correlated(n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+    return rng.standard_normal((n, d)) @ (rng.standard_normal((d, d)) + 0.3 * np.eye(d)) * 10 ** rng.uniform(-2, 2, d)
+
+
+def _skewed(n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+    return np.exp(0.7 * rng.standard_normal((n, d)))
+
+
+def _heavy(n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+    return rng.standard_t(3, (n, d))
+
+
+def _mixed(n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+    Z = rng.standard_normal((n, d))
+    Z[:, : d // 2] = Z[:, : d // 2] > rng.uniform(-0.7, 0.7, d // 2)
+    return Z
+
+
+def _of_inputs(draw: Callable[[int, int, np.random.Generator], np.ndarray]) -> Callable[[int, int], Problem]:
+    def family(i: int, seed: int) -> Problem:
+        rng = np.random.default_rng(seed)
+        k, d = 3 + i % 3, 4 + i % 4
+        n = (100, 200)[i % 2] * k * (d + 1)
+        shares = rng.dirichlet(np.full(k, 5.0))
+        return affine(n, k, draw(n, d, rng), rng, sigma=rng.uniform(0.1, 0.5, k), shares=np.maximum(shares, 0.08))
+
+    return family
+
+
+def noise_levels(i: int, seed: int) -> Problem:
+    rng = np.random.default_rng(seed)
+    k, d = 3 + i % 3, 5
+    n = 150 * k * (d + 1)
+    sigma = np.full(k, (0.02, 0.05, 0.1, 0.3, 1.0)[i % 5])
+    return affine(n, k, rng.standard_normal((n, d)), rng, sigma=sigma, shares=np.full(k, 1 / k))
+
+
+def nonlinear(i: int, seed: int) -> Problem:
+    rng = np.random.default_rng(seed)
+    k, d, n = 2 + i % 2, 4, 4000
+    Z = rng.standard_normal((n, d))
+    activation, sigma = (("sigmoid", 0.05), ("relu", 0.2))[i // 2 % 2]
+    return affine(n, k, Z, rng, sigma=np.full(k, sigma), shares=np.full(k, 1 / k), activation=activation)
+
+
+FAMILIES: dict[str, tuple[Callable[[int, int], Problem], int]] = {
+    "table1": (table1, 10),
+    "table2": (table2, 10),
+    "figure2": (figure2, 10),
+    "figure3": (figure3, 12),
+    "figure4": (figure4, 18),
+    "many-experts": (many_experts, 36),
+    "unequal": (unequal, 36),
+    "correlated": (_of_inputs(_correlated), 9),
+    "skewed": (_of_inputs(_skewed), 9),
+    "heavy-tailed": (_of_inputs(_heavy), 9),
+    "mixed-01": (_of_inputs(_mixed), 9),
+    "noise-levels": (noise_levels, 15),
+    "nonlinear": (nonlinear, 17),
+}
+
+
+# -- the contest ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one problem gave, in mean log-likelihoods and seconds."""
+
+    ours: float
+    truth: float
+    random: list[float]
+    seconds: float
+    random_seconds: list[float]
+    search: Search
+
+    @property
+    def best(self) -> float:
+        """The best mean log-likelihood known."""
+        return max([self.ours, self.truth, *self.random])
+
+    @property
+    def gap(self) -> float:
+        """How far our fit is below the best known."""
+        return self.best - self.ours
+
+    @property
+    def cost(self) -> float:
+        """Time over that of a random joint-EM run that succeeds; NaN if none did."""
+        good = [s for s, v in zip(self.random_seconds, self.random, strict=True) if self.best - v <= WIN]
+        return self.seconds / float(np.mean(good)) if good else np.nan
+
+
+def timed(run: Callable[[], object]) -> tuple[float, object]:
+    begin = time.perf_counter()
+    value = run()
+    return time.perf_counter() - begin, value
+
+
+def random_joint_em(likelihood: JointLikelihood, seed: int) -> float:
+    """Mean log-likelihood of joint EM from random responsibilities; minus infinity for a degenerate end."""
+    start = labelled_start(likelihood, random_labels(likelihood, np.random.default_rng(seed)))
+    end = run_em(likelihood, start, max_iter=500, tol=1e-4).points[-1]
+    sums = likelihood.em_sums(end)
+    return sums.log_likelihood if is_admissible(likelihood, end, sums.share) else -np.inf
+
+
+def from_truth(likelihood: JointLikelihood, truth: MoEParameters) -> float:
+    theta = likelihood.from_parameters(truth)
+    fit = maximise(likelihood, Theta(theta.A, theta.W, np.maximum(theta.sigma, likelihood.noise_floor)))
+    return fit.log_likelihood if fit.admissible else -np.inf
+
+
+def contest(problem: Problem, seed: int, starts: int) -> Outcome:
+    likelihood = problem.likelihood()
+    search = Search(likelihood, np.random.default_rng(seed))
+    seconds, fit = timed(search.run)
+    memory = likelihood.subset()  # joint EM gets the same help: its design is mapped once
+    runs = [timed(lambda s=s: random_joint_em(memory, 1000 * seed + s)) for s in range(starts)]
+    return Outcome(
+        fit.log_likelihood,
+        from_truth(likelihood, problem.truth),
+        [value for _, value in runs],
+        seconds,
+        [spent for spent, _ in runs],
+        search,
+    )
+
+
+def problems(total: int, only: str | None, seed: int) -> Iterator[tuple[str, int, int]]:
+    """Family, index and seed of each problem, families shrunk alike when fewer than 200 are asked for."""
+    full = sum(count for _, count in FAMILIES.values())
+    for f, (name, (_, count)) in enumerate(FAMILIES.items()):
+        if only is None or name == only:
+            for i in range(max(1, round(count * total / full))):
+                yield name, i, 100_000 * seed + 1000 * f + i
+
+
+def report(name: str, outcomes: list[Outcome]) -> None:
+    gaps = np.array([o.gap for o in outcomes])
+    single = np.mean([[o.best - v <= WIN for v in o.random] for o in outcomes]) if outcomes[0].random else np.nan
+    ten = sum(o.best - max(o.random, default=-np.inf) <= WIN for o in outcomes)
+    costs = np.array([o.cost for o in outcomes])
+    cost = f"{np.nanmedian(costs):6.1f} {np.nanmax(costs):7.1f}" if np.any(np.isfinite(costs)) else "   -       -"
+    print(
+        f"{name:14} {len(gaps):4} {int(np.sum(gaps <= WIN)):5} {int(np.sum(gaps > WIN)):6} {gaps.mean():10.6f} "
+        f"{gaps.max():9.5f} {single:7.2f} {ten:6} {cost} {np.median([o.seconds for o in outcomes]):8.2f}",
+        flush=True,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--problems", type=int, default=200)
+    parser.add_argument("--family", choices=list(FAMILIES))
+    parser.add_argument("--seed", type=int, default=0, help="offset of all seeds")
+    parser.add_argument("--random-starts", type=int, default=RANDOM_STARTS)
+    parser.add_argument("--verbose", action="store_true", help="print every problem")
+    args = parser.parse_args()
+    print("family         runs   won failed   mean gap   max gap  one-EM 10-EM   cost     max  seconds", flush=True)
+    outcomes: dict[str, list[Outcome]] = defaultdict(list)
+    for name, i, seed in problems(args.problems, args.family, args.seed):
+        if outcomes and name not in outcomes:
+            last = next(reversed(outcomes))
+            report(last, outcomes[last])
+        outcome = contest(FAMILIES[name][0](i, seed), seed, args.random_starts)
+        outcomes[name].append(outcome)
+        if args.verbose:
+            print(
+                f"  {name} {i}: gap {outcome.gap:.5f} truth {outcome.truth - outcome.ours:+.5f} "
+                f"cost {outcome.cost:.1f} {outcome.seconds:.2f} s agreement {outcome.search.agreement}",
+                flush=True,
+            )
+    report(name, outcomes[name])
+    if len(outcomes) > 1:
+        report("all", [o for group in outcomes.values() for o in group])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,625 @@
+r"""The joint likelihood of experts and gate over rows: each method of `JointLikelihood` is one pass.
+
+Parameters are small host arrays, `Theta`; the design is the caller's table, mapped block by block, with a last channel
+of ones where an intercept is fitted. Sums come back to the host divided by the total weight.
+
+Derivatives. A row's log density is :math:`\ell = \log \sum_i e^{L_i}` with :math:`L_i = \log p_i + f_i`, the log of the
+gate plus the log of a Gaussian. Over the channels :math:`\eta_i = a_i^\top x`, :math:`u_i = w_i^\top x` and
+:math:`\tau_i = \log\sigma_i`, with responsibilities :math:`r`,
+
+.. math:: \nabla \ell = E_r[\nabla L], \qquad \nabla^2 \ell = E_r[\nabla^2 L] + \mathrm{Cov}_r(\nabla L),
+
+so a row's Hessian is a small matrix of channel weights times :math:`x x^\top`. Letters below: ``alpha`` is
+:math:`\partial f_i / \partial \eta_i`, ``kappa`` is :math:`-\partial^2 f_i / \partial \eta_i^2`, ``t`` is
+:math:`\partial f_i / \partial \tau_i`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from skmoe.activations import Activation, get_activation
+from skmoe.arrays import Array, array_namespace, device, to_device, to_numpy
+from skmoe.blocks import block_rows_for, sum_over_blocks
+from skmoe.model import MoEParameters, Posterior, design, posterior, softmax
+from skmoe.products import unpack_symmetric, weighted_grams
+from skmoe.softmax import GateSums, gate_channels, gate_kernel, gate_sums
+
+__all__ = ["Curvature", "JointLikelihood", "JointSums", "Settings", "Theta", "whitening_map"]
+
+MEMORY_DOUBLES = 2**20
+"""A design of up to this size, 8 MiB, is held in memory; above, mapping it all takes as long as ten passes."""
+
+
+@dataclass(frozen=True)
+class Theta:
+    """Experts A (k, De), gate W (k-1, Dg) without its zero row, noise scales sigma (k,)."""
+
+    A: np.ndarray
+    W: np.ndarray
+    sigma: np.ndarray
+
+    def moved(self, step: Theta, size: float) -> Theta:
+        """Go part of the way to `step`; scales move geometrically, so that they stay positive."""
+        return Theta(
+            self.A + size * (step.A - self.A),
+            self.W + size * (step.W - self.W),
+            self.sigma * (step.sigma / self.sigma) ** size,
+        )
+
+    def distance(self, other: Theta) -> float:
+        """Largest change of any entry."""
+        parts = (self.A - other.A, self.W - other.W, self.sigma - other.sigma)
+        return max((float(np.max(np.abs(p))) for p in parts if p.size), default=0.0)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is learned of the noise, and what keeps a fit off degenerate spikes.
+
+    Parameters
+    ----------
+    noise : "shared", "per-expert", or a known scale
+    noise_floor : float, optional
+        Least noise scale, in units of y; by default a thousandth of the spread of y.
+    gate_penalty : float
+        Ridge on the gate, in total log-likelihood: ``penalty / 2`` times the squares of the gate's coefficients about
+        their mean over experts, so that the order of experts does not matter. It is there for separable data only.
+    min_share : float, optional
+        Least share of the rows an expert may hold; by default that of 2 De rows, or half a percent.
+    """
+
+    noise: str | float = "shared"
+    noise_floor: float | None = None
+    gate_penalty: float = 1e-5
+    min_share: float | None = None
+
+
+@dataclass(frozen=True)
+class JointSums:
+    """Per-row means of what an EM step needs."""
+
+    log_likelihood: float
+    objective: float  # less the gate's penalty: what is maximised
+    share: np.ndarray  # (k,) mean responsibility
+    square: np.ndarray  # (k,) responsibility-weighted squared residual
+    expert_gradient: np.ndarray  # (k, De), of the weighted least squares, R g' residual x
+    expert_gram: np.ndarray  # (k, De, De), R g'^2 x x'
+    gate: GateSums
+
+
+@dataclass(frozen=True)
+class Curvature:
+    """The objective (per row) at a point, with its derivatives over (A, W, log noise) laid out as one vector."""
+
+    log_likelihood: float
+    objective: float
+    share: np.ndarray
+    gradient: np.ndarray  # (p,)
+    information: np.ndarray  # (p, p), the negative Hessian; empty where only the gradient was asked for
+
+
+def whitening_map(
+    X: Array, weight: Array | None = None, *, centered: bool = True, tol: float = 1e-10
+) -> tuple[np.ndarray, np.ndarray]:
+    """Center (d,) and transform (d, r) to inputs of unit covariance; directions without variance are dropped.
+
+    Columns are scaled first, so that the rank found does not depend on their units. Without an intercept in the model
+    the origin has a meaning: `centered=False` leaves it in place.
+    """
+    one = to_numpy(X[0, :]).astype(np.float64)  # sums about a row of the data lose no digits to a far origin
+
+    def kernel(x: Array, w: Array | None) -> tuple[Array, ...]:
+        Z = design(x, True) - to_device(np.append(one, 0.0), X)[:, None]
+        C = Z if w is None else Z * w
+        return (C @ Z.T,)
+
+    (total,) = sum_over_blocks(kernel, X, weight, block_rows=block_rows_for(2 * X.shape[1]))
+    S = to_numpy(total)
+    mean = S[:-1, -1] / S[-1, -1]
+    second = S[:-1, :-1] / S[-1, -1] - np.outer(mean, mean)
+    center = one + mean if centered else np.zeros_like(one)
+    scale = np.sqrt(np.maximum(np.diag(second), 0.0))
+    # a constant column far from zero shows a variance of rounding errors only
+    flat = scale <= 1e-12 * np.abs(one + mean)
+    if not centered:
+        second = second + np.outer(one + mean, one + mean)
+        scale = np.sqrt(np.diag(second))
+        flat = scale == 0
+    scale[flat] = np.inf
+    values, vectors = np.linalg.eigh(second / np.outer(scale, scale))
+    keep = values > tol * max(values[-1], np.finfo(float).tiny)
+    return center, (vectors[:, keep] / np.sqrt(values[keep])) / scale[:, None]
+
+
+def _weighted(C: Array, weight: Array | None) -> Array:
+    return C if weight is None else C * weight
+
+
+def _second_derivative(g: Activation, z: Array) -> Array:
+    """Differentiate g' by central differences, taken as zero at kinks, where a difference would see a spike."""
+    xp = array_namespace(z)
+    step = 6e-6 * xp.maximum(xp.abs(z), xp.ones_like(z))
+    second = (g.prime(z + step) - g.prime(z - step)) / (2 * step)
+    for kink in g.kinks:
+        second = xp.where(xp.abs(z - kink) <= step, xp.zeros_like(z), second)
+    return second
+
+
+def expert_expert_weights(RA: Array, diagonal: Array) -> Array:
+    """Channel weights of the experts' blocks i <= j: r_i alpha_i r_j alpha_j, plus a diagonal part."""
+    rows = []
+    for i in range(RA.shape[0]):
+        products = RA[i : i + 1, :] * RA[i:, :]
+        products[0, :] += diagonal[i, :]
+        rows.append(products)
+    return array_namespace(RA).concat(rows, axis=0)
+
+
+def expert_gate_weights(RA: Array, R: Array) -> Array:
+    """Channel weights of the blocks (expert i, gate j < k): r_i alpha_i (r_j - delta_ij)."""
+    rows, gates = [], R.shape[0] - 1
+    for i in range(RA.shape[0]):
+        products = RA[i : i + 1, :] * R[:-1, :]
+        if i < gates:
+            products[i, :] -= RA[i, :]
+        rows.append(products)
+    return array_namespace(RA).concat(rows, axis=0)
+
+
+class JointLikelihood:
+    """Rows of data and the shape of the model to be fitted to them.
+
+    Parameters
+    ----------
+    X : (n, d) array        y : (n,) array
+    g : Activation
+    k : int
+    weight : (n,) array, optional
+        Row weights.
+    intercept : bool
+        Whether experts and gate have an intercept, their last coefficient.
+    center, transform : (d,), (d, r) arrays, optional
+        Inputs are seen as ``z = (x - center) @ transform``, a block at a time; see `whitening_map`.
+    expert_columns, gate_columns : sequences of int, optional
+        Columns of z that the experts and the gate see, by default all.
+    settings : Settings, optional
+    """
+
+    def __init__(
+        self,
+        X: Array,
+        y: Array,
+        g: Activation,
+        k: int,
+        *,
+        weight: Array | None = None,
+        intercept: bool = False,
+        center: np.ndarray | None = None,
+        transform: np.ndarray | None = None,
+        expert_columns: Sequence[int] | None = None,
+        gate_columns: Sequence[int] | None = None,
+        settings: Settings | None = None,
+    ) -> None:
+        xp = array_namespace(X)
+        self.X, self.y = X, y
+        self.weight = None if weight is None else xp.astype(weight, xp.float64, copy=False)
+        self.g, self.k, self.intercept, self.settings = g, k, intercept, settings or Settings()
+        self.same = expert_columns is None and gate_columns is None
+        self.expert_columns, self.gate_columns = expert_columns, gate_columns
+        self.n, d = X.shape
+        self.center = np.zeros(d) if center is None else np.asarray(center, dtype=np.float64)
+        self.transform = None if transform is None else np.asarray(transform, dtype=np.float64)
+        self.mapped, self.designed = center is not None or transform is not None, False
+        self.total = float(self.n if weight is None else xp.sum(self.weight))
+        width = d if self.transform is None else self.transform.shape[1]
+        self.De, self.Dg = (
+            (width if columns is None else len(columns)) + intercept for columns in (expert_columns, gate_columns)
+        )
+        self._resolve(self.settings)
+        widest = max(self.De, self.Dg)
+        self.block_rows = block_rows_for(max(widest * (widest + 1) // 2, widest + 6 * k))
+
+    def _resolve(self, settings: Settings) -> None:
+        """Fill in what the settings leave to the data."""
+        k = self.k
+        by_noise: dict[Any, list[slice]] = {
+            "shared": [slice(0, k)],
+            "per-expert": [slice(i, i + 1) for i in range(k)],
+        }
+        self.noise_groups = by_noise.get(settings.noise, [])  # experts that share a noise scale; none if it is known
+        xp = array_namespace(self.y)
+        weight = xp.ones_like(self.y) if self.weight is None else self.weight
+        mean = xp.sum(self.y * weight) / self.total
+        self.spread = float(xp.sum((self.y - mean) ** 2 * weight) / self.total) ** 0.5
+        self.noise_floor = 1e-3 * self.spread if settings.noise_floor is None else settings.noise_floor
+        default = min(max(2 * self.De / self.total, 0.005), 0.5 / k)
+        self.min_share = default if settings.min_share is None else settings.min_share
+        self.penalty = settings.gate_penalty / self.total
+
+    # -- rows -------------------------------------------------------------------------------------------------------
+
+    def _mapped(self, x: Array, intercept: bool) -> Array:
+        """Block of rows as channels by rows, mapped."""
+        if not self.mapped:
+            return design(x, intercept)
+        Z = design(x, False) - to_device(self.center, x)[:, None]
+        if self.transform is not None:
+            Z = to_device(self.transform.T, x) @ Z
+        if not intercept:
+            return Z
+        xp = array_namespace(Z)
+        return xp.concat([Z, xp.ones((1, Z.shape[1]), dtype=Z.dtype, device=device(Z))], axis=0)
+
+    def _designs(self, x: Array) -> tuple[Array, Array]:
+        """Lay out the inputs of experts (De, b) and gate (Dg, b): one array where they see the same columns."""
+        if self.same:
+            Z = design(x, False) if self.designed else self._mapped(x, self.intercept)
+            return Z, Z
+        Z = self._mapped(x, True)
+        xp = array_namespace(Z)
+        ones = [Z.shape[0] - 1] if self.intercept else []
+        U, V = (
+            xp.take(
+                Z,
+                xp.asarray([*(range(Z.shape[0] - 1) if columns is None else columns), *ones], device=device(Z)),
+                axis=0,
+            )
+            for columns in (self.expert_columns, self.gate_columns)
+        )
+        return U, V
+
+    def subset(self, rows: np.ndarray | None = None) -> JointLikelihood:
+        """Restrict to some of the rows (all by default), their design held in memory."""
+        take = (lambda a: a) if rows is None else (lambda a: _take_rows(a, rows))
+        part = copy(self)
+        part.X, part.y = take(self.X), take(self.y)
+        part.weight = None if self.weight is None else take(self.weight)
+        if self.same and not self.designed:
+            part.X, part.designed = self._mapped(part.X, self.intercept).T, True
+        part.n = part.X.shape[0]
+        part.total = float(part.n if part.weight is None else array_namespace(part.y).sum(part.weight))
+        part.penalty = self.settings.gate_penalty / part.total
+        if self.settings.min_share is None:
+            part.min_share = min(max(2 * self.De / part.total, self.min_share), 0.5 / self.k)
+        return part
+
+    def in_memory(self) -> JointLikelihood:
+        """Hold the design in memory, where it is small enough, so that it is not mapped at each pass."""
+        ready = self.designed or not self.same or self.n * self.De > MEMORY_DOUBLES
+        return self if ready else self.subset()
+
+    def sample(self, size: int, rng: np.random.Generator) -> JointLikelihood:
+        """Draw a random subset of the rows that have weight."""
+        able = self.n if self.weight is None else np.flatnonzero(to_numpy(self.weight) > 0)
+        most = able if self.weight is None else len(able)
+        return self.subset(np.sort(rng.choice(able, size=min(size, most), replace=False)))
+
+    def with_experts(self, k: int) -> JointLikelihood:
+        """Put another number of experts over the same rows."""
+        other = copy(self)
+        other.k = k
+        other._resolve(self.settings)
+        return other
+
+    def linearised(self, slope: float, level: float) -> JointLikelihood:
+        """Put linear experts over the same rows for ``(y - level) / slope``: a first guess for nonlinear ones."""
+        line = copy(self)
+        line.g, line.y = get_activation("linear"), (self.y - level) / slope
+        return line
+
+    def inputs(self) -> np.ndarray:
+        """Return the mapped inputs that the gate sees, (n, Dg) on the host; for subsets, which are small."""
+        return to_numpy(self._designs(self.X)[1]).T
+
+    # -- parameters -------------------------------------------------------------------------------------------------
+
+    @property
+    def n_parameters(self) -> int:
+        """Numbers to be learned."""
+        return self.k * self.De + (self.k - 1) * self.Dg + len(self.noise_groups)
+
+    def pack(self, theta: Theta) -> np.ndarray:
+        """Parameters as one vector: experts, gate, logs of the noise scales that are learned."""
+        noise = [np.log(theta.sigma[group.start]) for group in self.noise_groups]
+        return np.concatenate([theta.A.ravel(), theta.W.ravel(), noise])
+
+    def unpack(self, vector: np.ndarray, like: Theta) -> Theta:
+        """Inverse of `pack`, noise scales held above their floor; known noise is taken from `like`."""
+        a, w = self.k * self.De, (self.k - 1) * self.Dg
+        sigma = like.sigma.copy()
+        for group, log_noise in zip(self.noise_groups, vector[a + w :], strict=True):
+            sigma[group] = max(np.exp(min(log_noise, 300.0)), self.noise_floor)
+        return Theta(vector[:a].reshape(self.k, -1), vector[a : a + w].reshape(self.k - 1, self.Dg), sigma)
+
+    def at_floor(self, theta: Theta) -> np.ndarray:
+        """Which learned noise scales sit on their floor."""
+        return np.array([theta.sigma[g.start] <= self.noise_floor * (1 + 1e-9) for g in self.noise_groups], dtype=bool)
+
+    def to_parameters(self, theta: Theta) -> MoEParameters:
+        """`theta` in the caller's units: all columns of X, intercepts, a gate with its zero row."""
+        W = np.vstack([theta.W, np.zeros((1, self.Dg))])
+        (A, b), (W, c) = (
+            self._unmapped(M, cols) for M, cols in ((theta.A, self.expert_columns), (W, self.gate_columns))
+        )
+        return MoEParameters(A, W, theta.sigma, b=b, c=c, g=self.g)
+
+    def _unmapped(self, M: np.ndarray, columns: Sequence[int] | None) -> tuple[np.ndarray, np.ndarray]:
+        width = len(self.center) if self.transform is None else self.transform.shape[1]
+        coef, shift = (M[:, :-1], M[:, -1]) if self.intercept else (M, np.zeros(len(M)))
+        full = np.zeros((len(M), width))
+        full[:, slice(None) if columns is None else list(columns)] = coef
+        if self.transform is not None:
+            full = full @ self.transform.T
+        return full, shift - full @ self.center
+
+    def from_parameters(self, parameters: MoEParameters) -> Theta:
+        """Find the `Theta` nearest to parameters in the caller's units."""
+        back = None if self.transform is None else np.linalg.pinv(self.transform)
+
+        def mapped(M: np.ndarray, shift: Any, columns: Sequence[int] | None) -> np.ndarray:
+            coef = M if back is None else M @ back.T
+            coef = coef if columns is None else coef[:, list(columns)]
+            return np.column_stack([coef, shift + M @ self.center]) if self.intercept else coef
+
+        p = parameters
+        c = p.gate_intercept
+        W = mapped(p.W - p.W[-1], c - c[-1], self.gate_columns)
+        return Theta(mapped(p.A, p.b, self.expert_columns), W[:-1], p.sigma.copy())
+
+    # -- passes over the rows -----------------------------------------------------------------------------------------
+
+    def _device(self, theta: Theta) -> tuple[Array, Array, Array]:
+        W = np.vstack([theta.W, np.zeros((1, self.Dg))])
+        return to_device(theta.A, self.X), to_device(W, self.X), to_device(theta.sigma, self.X)
+
+    def mean_of(
+        self, kernel: Callable[..., tuple[Any, ...]], theta: Theta, *more: Array | None, block_rows: int | None = None
+    ) -> list[Any]:
+        """Totals of ``kernel(posterior, U, V, weight, *more)`` over the rows, divided by the total weight."""
+        A, W, sigma = self._device(theta)
+
+        def on_block(x: Array, y: Array, weight: Array | None, *rest: Array) -> tuple[Any, ...]:
+            U, V = self._designs(x)
+            return kernel(posterior(A, W, sigma, self.g, U, V, y), U, V, weight, *rest)
+
+        totals = sum_over_blocks(on_block, self.X, self.y, self.weight, *more, block_rows=block_rows or self.block_rows)
+        return [t / self.total for t in totals]
+
+    def penalty_at(self, W: np.ndarray) -> tuple[float, np.ndarray]:
+        """Evaluate the gate's penalty per row and its gradient (k-1, Dg)."""
+        slope = self.penalty * (W - np.sum(W, axis=0) / self.k)
+        return 0.5 * float(np.sum(slope * W)), slope
+
+    def _penalty_information(self) -> np.ndarray:
+        return self.penalty * _centred_identity(self.k, self.Dg)
+
+    def value(self, theta: Theta) -> float:
+        """Mean log-likelihood, without the penalty."""
+
+        def kernel(post: Posterior, U: Array, V: Array, weight: Array | None) -> tuple[Array]:
+            return (array_namespace(U).sum(_weighted(post.log_density, weight)),)
+
+        return float(self.mean_of(kernel, theta)[0])
+
+    def em_sums(self, theta: Theta, labels: Array | None = None) -> JointSums:
+        """Everything for one EM step, in one pass; `labels` (n, k) stand in for the responsibilities if given."""
+
+        def kernel(
+            post: Posterior, U: Array, V: Array, weight: Array | None, labels: Array | None = None
+        ) -> tuple[Array, ...]:
+            xp = array_namespace(U)
+            share = post.R if labels is None else labels.T
+            R = _weighted(share, weight)
+            if self.g.linear:
+                slope, curve = R, R
+            else:
+                prime = self.g.prime(post.eta)
+                slope, curve = R * prime, R * prime**2
+            shared = (
+                xp.sum(_weighted(post.log_density, weight)),
+                xp.sum(R, axis=1),
+                xp.sum(R * post.residual**2, axis=1),
+                (slope * post.residual) @ U.T,
+            )
+            if self.k == 1:
+                return *shared, weighted_grams(curve, U)
+            if not self.same:
+                return *shared, weighted_grams(curve, U), *gate_kernel(share, post.P, post.log_P, V, weight)
+            # one product serves the experts' and the gate's Gram matrices
+            grams = weighted_grams(xp.concat([curve, _weighted(gate_channels(post.P), weight)], axis=0), U)
+            E = _weighted(share - post.P, weight)[:-1, :]
+            return *shared, grams[: self.k, :], xp.sum(R * post.log_P), E @ V.T, grams[self.k :, :]
+
+        log_likelihood, share, square, gradient, gram, *gate = self.mean_of(kernel, theta, labels)
+        cost, _ = self.penalty_at(theta.W)
+        return JointSums(
+            float(log_likelihood),
+            float(log_likelihood) - cost,
+            to_numpy(share),
+            to_numpy(square),
+            to_numpy(gradient),
+            unpack_symmetric(to_numpy(gram)),
+            self._penalised(gate_sums(*gate), theta.W) if gate else GateSums(0.0, theta.W, np.zeros((0, 0))),
+        )
+
+    def _penalised(self, gate: GateSums, W: np.ndarray) -> GateSums:
+        cost, slope = self.penalty_at(W)
+        return GateSums(gate.value - cost, gate.gradient - slope, gate.information + self._penalty_information())
+
+    def gate_objective(self, theta: Theta, W: np.ndarray) -> GateSums:
+        """Objective of the gate's M-step at `W`, responsibilities from `theta`."""
+        W_new = self._device(Theta(theta.A, W, theta.sigma))[1]
+
+        def kernel(post: Posterior, U: Array, V: Array, weight: Array | None) -> tuple[Array, ...]:
+            return gate_kernel(post.R, *softmax(W_new @ V), V, weight)
+
+        return self._penalised(gate_sums(*self.mean_of(kernel, theta)), W)
+
+    # -- derivatives of the observed likelihood -----------------------------------------------------------------------
+
+    def _channels(self, post: Posterior, sigma: Array) -> tuple[Array, Array]:
+        """First derivatives alpha and t (k, b) of each expert's log density."""
+        scaled = post.residual / sigma[:, None]
+        alpha = scaled / sigma[:, None]
+        return alpha if self.g.linear else alpha * self.g.prime(post.eta), scaled**2 - 1
+
+    def _grouped(self, C: Array) -> list[Array]:
+        """Channels (k, b) added up over the experts that share a noise scale: one (b,) row each."""
+        xp = array_namespace(C)
+        return [xp.sum(C[group, :], axis=0) for group in self.noise_groups]
+
+    def _gradient_kernel(self, theta: Theta) -> Callable[..., tuple[Any, ...]]:
+        sigma = self._device(theta)[2]
+
+        def kernel(post: Posterior, U: Array, V: Array, weight: Array | None) -> tuple[Any, ...]:
+            xp = array_namespace(U)
+            alpha, t = self._channels(post, sigma)
+            R, E = _weighted(post.R, weight), _weighted(post.R - post.P, weight)
+            noise = [xp.sum(row) for row in self._grouped(R * t)]
+            log_likelihood = xp.sum(_weighted(post.log_density, weight))
+            return log_likelihood, xp.sum(R, axis=1), (R * alpha) @ U.T, E[:-1, :] @ V.T, *noise
+
+        return kernel
+
+    def _curvature(self, theta: Theta, sums: list[Any], information: np.ndarray) -> Curvature:
+        log_likelihood, share, experts, gate, *noise = sums
+        cost, slope = self.penalty_at(theta.W)
+        gradient = np.concatenate(
+            [to_numpy(experts).ravel(), (to_numpy(gate) - slope).ravel(), [float(v) for v in noise]]
+        )
+        value = float(log_likelihood)
+        return Curvature(value, value - cost, to_numpy(share), gradient, information)
+
+    def gradient(self, theta: Theta) -> Curvature:
+        """Objective and gradient per row, in one pass."""
+        return self._curvature(theta, self.mean_of(self._gradient_kernel(theta), theta), np.empty((0, 0)))
+
+    def information(self, theta: Theta) -> Curvature:
+        """Objective, gradient and exact negative Hessian per row, in one pass.
+
+        All blocks over inputs are one product of channel weights against the monomials of x.
+        """
+        sigma = self._device(theta)[2]
+        first = self._gradient_kernel(theta)
+
+        def kernel(post: Posterior, U: Array, V: Array, weight: Array | None) -> tuple[Any, ...]:
+            alpha, t = self._channels(post, sigma)
+            sums = first(post, U, V, weight)
+            return (
+                *sums,
+                *self._input_blocks(post, alpha, sigma, U, V, weight),
+                *self._noise_blocks(post, alpha, t, U, V, weight),
+            )
+
+        pairs = self.k * (2 * self.k - 1)
+        rows = block_rows_for(max(pairs, self.De * (self.De + 1) // 2))
+        totals = self.mean_of(kernel, theta, block_rows=min(rows, self.block_rows))
+        n_first = 4 + len(self.noise_groups)
+        blocks = [to_numpy(b) for b in totals[n_first:]]
+        return self._curvature(theta, totals[:n_first], self._assembled(*blocks))
+
+    def _input_blocks(
+        self, post: Posterior, alpha: Array, sigma: Array, U: Array, V: Array, weight: Array | None
+    ) -> tuple[Array, ...]:
+        """Add up the blocks expert-expert (packed), expert-gate (full or packed), gate-gate (packed)."""
+        xp = array_namespace(U)
+        RA = post.R * alpha
+        kappa = (1 / sigma**2)[:, None]
+        if not self.g.linear:
+            kappa = kappa * (self.g.prime(post.eta) ** 2 - post.residual * _second_derivative(self.g, post.eta))
+        expert = _weighted(expert_expert_weights(RA, post.R * kappa - RA * alpha), weight)
+        if self.k == 1:
+            return (weighted_grams(expert, U),)
+        cross = _weighted(expert_gate_weights(RA, post.R), weight)
+        gate = _weighted(gate_channels(post.P) - gate_channels(post.R), weight)
+        if self.same:
+            grams = weighted_grams(xp.concat([expert, cross, gate], axis=0), U)
+            first, second = expert.shape[0], expert.shape[0] + cross.shape[0]
+            return grams[:first, :], grams[first:second, :], grams[second:, :]
+        mixed = xp.stack([(U * cross[c, :]) @ V.T for c in range(cross.shape[0])])
+        return weighted_grams(expert, U), mixed, weighted_grams(gate, V)
+
+    def _noise_blocks(
+        self, post: Posterior, alpha: Array, t: Array, U: Array, V: Array, weight: Array | None
+    ) -> tuple[Array, ...]:
+        """Add up the blocks noise-noise (S, S), noise-expert (S, k De) and noise-gate (S, (k-1) Dg)."""
+        if not self.noise_groups:
+            return ()
+        xp = array_namespace(U)
+        R, RA, Rt = post.R, post.R * alpha, post.R * t
+        T = self._grouped(Rt)
+        own = self._grouped(R * (t**2 - 2 * (t + 1)))
+        noise = xp.stack(T)
+        square = _weighted(noise, weight) @ noise.T
+        experts, gates = [], []
+        for s, group in enumerate(self.noise_groups):
+            with_expert, with_gate = RA * T[s], R * T[s]
+            with_expert[group, :] -= RA[group, :] * (t[group, :] - 2)
+            with_gate[group, :] -= Rt[group, :]
+            experts.append(xp.reshape(_weighted(with_expert, weight) @ U.T, (-1,)))
+            gates.append(xp.reshape(_weighted(with_gate[:-1, :], weight) @ V.T, (-1,)))
+        diagonal = xp.stack([xp.sum(_weighted(row, weight)) for row in own])
+        return square, diagonal, xp.stack(experts), xp.stack(gates)
+
+    def _assembled(self, expert: np.ndarray, *others: np.ndarray) -> np.ndarray:
+        """Lay the blocks out as one symmetric (p, p) matrix, the gate's penalty included."""
+        k, a, w = self.k, self.k * self.De, (self.k - 1) * self.Dg
+        H, rest = np.zeros((self.n_parameters,) * 2), list(others)
+        H[:a, :a] = _placed(unpack_symmetric(expert), k)
+        if k > 1:
+            cross, gate, *rest = rest
+            blocks = unpack_symmetric(cross) if self.same else cross
+            i, j = np.divmod(np.arange(k * (k - 1)), k - 1)
+            full = np.empty((k, self.De, k - 1, self.Dg))
+            full[i, :, j, :] = blocks
+            H[:a, a : a + w] = full.reshape(a, w)
+            H[a : a + w, a : a + w] = _placed(unpack_symmetric(gate), k - 1) + self._penalty_information()
+        if self.noise_groups:
+            square, diagonal, experts, gates = rest
+            H[a + w :, a + w :] = square - np.diag(diagonal)
+            H[:a, a + w :], H[a : a + w, a + w :] = experts.T, gates.T
+        return np.triu(H) + np.triu(H, 1).T
+
+    def score_outer(self, theta: Theta) -> np.ndarray:
+        """Mean over rows of the outer product of a row's score, (p, p): the middle of the sandwich."""
+        sigma = self._device(theta)[2]
+
+        def kernel(post: Posterior, U: Array, V: Array, weight: Array | None) -> tuple[Array]:
+            xp = array_namespace(U)
+            alpha, t = self._channels(post, sigma)
+            RA, E = post.R * alpha, (post.R - post.P)[:-1, :]
+            rows = [RA[i, :] * U for i in range(self.k)] + [E[i, :] * V for i in range(self.k - 1)]
+            rows += [row[None, :] for row in self._grouped(post.R * t)]
+            S = xp.concat(rows, axis=0)
+            return (_weighted(S, weight) @ S.T,)
+
+        rows = min(block_rows_for(2 * self.n_parameters), self.block_rows)
+        return to_numpy(self.mean_of(kernel, theta, block_rows=rows)[0])
+
+
+def _placed(blocks: np.ndarray, q: int) -> np.ndarray:
+    """Symmetric blocks (q (q + 1) / 2, D, D) of the upper triangle laid out as one (q D, q D) matrix."""
+    D = blocks.shape[-1]
+    H = np.empty((q, D, q, D))
+    i, j = np.triu_indices(q)
+    H[i, :, j, :] = blocks
+    H[j, :, i, :] = blocks
+    return H.reshape(q * D, q * D)
+
+
+@lru_cache(maxsize=16)
+def _centred_identity(k: int, D: int) -> np.ndarray:
+    """Build the quadratic form of k gate vectors (the last one zero) about their mean, ((k-1) D, (k-1) D)."""
+    return np.kron(np.eye(k - 1) - 1.0 / k, np.eye(D))
+
+
+def _take_rows(a: Array, rows: np.ndarray) -> Array:
+    xp = array_namespace(a)
+    return xp.take(a, xp.asarray(rows, device=device(a)), axis=0)

@@ -1,0 +1,284 @@
+r"""Where fits begin, how they are compared, when to stop trying.
+
+1. *Race.* On a subsample, starts of several kinds beside those the caller hands in; a few EM steps, the better ones
+   carried on, the best finished. Where the finished ones disagree, their experts are pooled and pruned, and another
+   batch is drawn.
+2. *All rows.* The winners are finished on all rows.
+3. *Moves.* From the best, drop an expert and split another (`skmoe.moves`); accept a gain, stop at the first round
+   without one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from skmoe.arrays import to_device, to_numpy
+from skmoe.likelihood import JointLikelihood, Theta
+from skmoe.moves import prune, remove_and_split, short_run, union
+from skmoe.refine import Ascent, Fit, em_step, is_admissible, maximise
+
+__all__ = ["Search", "StartRecord", "drawn_start", "labelled_start", "random_labels", "voronoi_labels"]
+
+KINDS = ("overfull", "voronoi", "overfull", "random")
+FIRST_STEPS, MORE_STEPS, KEEP = 8, 10, 0.35
+SIGNAL = 3.0  # log-likelihood per parameter that a subsample must gain over a single regression
+GAIN = 0.05  # in total log-likelihood: less is the same optimum reached by another way
+AGREE = 0.25  # in total log-likelihood, among runs that were stopped early
+ROUGH, RANKING_STEPS = 1e-2, 60  # tolerance and longest length of runs that only have to be ranked
+
+
+@dataclass(frozen=True)
+class StartRecord:
+    """One start: its name, the mean log-likelihood it reached and at which stage it ended."""
+
+    name: str
+    log_likelihood: float
+    stage: str
+
+
+def random_labels(likelihood: JointLikelihood, rng: np.random.Generator) -> np.ndarray:
+    """Each row given to an expert by lot, (n,)."""
+    return rng.integers(likelihood.k, size=likelihood.n)
+
+
+def voronoi_labels(likelihood: JointLikelihood, rng: np.random.Generator) -> np.ndarray:
+    """Each row given to the nearest of k random rows in the inputs, (n,)."""
+    Z = likelihood.inputs()
+    centers = Z[rng.choice(len(Z), size=likelihood.k, replace=False)]
+    return np.argmin(np.sum(centers**2, axis=1) - 2 * Z @ centers.T, axis=1)
+
+
+def labelled_start(likelihood: JointLikelihood, labels: np.ndarray) -> Theta:
+    """Experts by least squares on their labelled rows, a gate one Newton step towards the labels.
+
+    Nonlinear experts are taken as the line through g(-1) and g(1), which has the right signs; EM bends them.
+    """
+    k = likelihood.k
+    hot = 0.9 * np.eye(k)[labels] + 0.1 / k  # a little of every row for all, so that no system is singular
+    slope, level = 1.0, 0.0
+    if not likelihood.g.linear:
+        low, high = to_numpy(likelihood.g(to_device(np.array([-1.0, 1.0]), likelihood.X)))
+        slope, level = (high - low) / 2 or 1.0, (high + low) / 2
+    line = likelihood if likelihood.g.linear else likelihood.linearised(slope, level)
+    known = not likelihood.noise_groups
+    sigma = np.full(k, float(likelihood.settings.noise) if known else likelihood.spread)
+    theta = Theta(np.zeros((k, likelihood.De)), np.zeros((k - 1, likelihood.Dg)), sigma)
+    start = em_step(line, theta, line.em_sums(theta, to_device(hot, likelihood.X)))
+    return start if known else Theta(start.A, start.W, np.maximum(abs(slope) * start.sigma, likelihood.noise_floor))
+
+
+def drawn_start(likelihood: JointLikelihood, kind: str, rng: np.random.Generator) -> Theta:
+    """Draw a start of one of the `KINDS`; "overfull" has twice the experts from random labels, then pruned."""
+    if kind == "voronoi":
+        return labelled_start(likelihood, voronoi_labels(likelihood, rng))
+    if kind == "random":
+        return labelled_start(likelihood, random_labels(likelihood, rng))
+    many = likelihood.with_experts(2 * likelihood.k)
+    return prune(likelihood, short_run(many, labelled_start(many, random_labels(many, rng)), 8))
+
+
+@dataclass
+class _Runner:
+    """A start in the race."""
+
+    name: str
+    ascent: Ascent
+
+    @property
+    def rank(self) -> tuple[bool, float]:
+        """Admissible before inadmissible, then by likelihood."""
+        a = self.ascent
+        return is_admissible(a.likelihood, a.theta, a.known.share), a.known.objective
+
+
+def _rank(fit: Fit) -> tuple[bool, float]:
+    return fit.admissible, fit.objective
+
+
+def _ranked(fits: list[tuple[str, Fit]]) -> list[tuple[str, Fit]]:
+    return sorted(fits, key=lambda pair: _rank(pair[1]), reverse=True)
+
+
+def _beats(fit: Fit, other: Fit, likelihood: JointLikelihood) -> bool:
+    """Whether a fit is at a better optimum than another on the same rows."""
+    return _rank(fit) > (other.admissible, other.objective + GAIN / likelihood.total)
+
+
+class Search:
+    """A search for the global maximum of the likelihood.
+
+    Parameters
+    ----------
+    likelihood : JointLikelihood
+    rng : numpy Generator
+        Everything random is drawn from it: same seed, same answer.
+    starts : sequence of (name, Theta)
+        The caller's own starts, raced beside the others.
+    callback : callable, optional
+        Called with the search after each iteration, wherever it is; an exception (KeyboardInterrupt, say) ends the
+        search and leaves the best point so far in ``theta``.
+    batches, rounds : int
+        At most so many batches of starts and rounds of moves.
+
+    Attributes
+    ----------
+    theta : Theta, the best point so far
+    best : Fit, the best finished fit on all rows
+    records : list of StartRecord
+    agreement : int, finished starts of the race that reached the winner's likelihood, itself included
+    """
+
+    def __init__(
+        self,
+        likelihood: JointLikelihood,
+        rng: np.random.Generator,
+        *,
+        starts: Sequence[tuple[str, Theta]] = (),
+        callback: Callable[[Search], None] | None = None,
+        batches: int = 3,
+        rounds: int = 8,
+    ) -> None:
+        self.likelihood = likelihood.in_memory()
+        self.rng, self.starts, self.callback = rng, list(starts), callback
+        self.batches, self.rounds = batches, rounds
+        self.rows = max(500, 40 * likelihood.k * likelihood.De)
+        self.theta: Theta | None = None
+        self.best: Fit | None = None
+        self.records: list[StartRecord] = []
+        self.drawn, self._level = 0, -np.inf
+        self.agreement = 0
+
+    def run(self) -> Fit:
+        """Search, and return the best fit on all rows."""
+        full = self.likelihood
+        if full.k == 1:
+            return self._offer(
+                "regression", full, self._climbed(full, labelled_start(full, np.zeros(full.n, dtype=int)))
+            )
+        part, winners = self._race()
+        for name, fit in winners:
+            best = self._offer(name, part, fit)
+        for _ in range(self.rounds):
+            before, best = best, self._move(best)
+            if best is before:
+                break
+        return best
+
+    # -- pieces -----------------------------------------------------------------------------------------------------
+
+    def _tick(self, ascent: Ascent) -> None:
+        level = -np.inf if self.best is None else self.best.objective
+        on_all_rows = ascent.likelihood is self.likelihood
+        # subsamples differ a little in level: until a fit on all rows stands, theirs are the best there is
+        if (on_all_rows or self.best is None) and ascent.known.objective > max(level, self._level):
+            self.theta, self._level = ascent.theta, ascent.known.objective
+        if self.callback is not None:
+            self.callback(self)
+
+    def _subsample(self) -> JointLikelihood:
+        """Rows for short runs: enough to tell basins apart, all of them if there are few."""
+        full = self.likelihood
+        if self.rows > 0.7 * full.n:
+            return full
+        return full.sample(self.rows, self.rng)
+
+    def _rows_carry(self, part: JointLikelihood, fit: Fit) -> bool:
+        """Whether the subsample tells the experts apart; if not, later ones are made larger.
+
+        An optimum of a few rows with weak signal is one of noise. What the fit gains over a single regression, per
+        parameter, says how much signal there is; a parameter of pure noise gains about a half.
+        """
+        if part is self.likelihood:
+            return True
+        one = part.with_experts(1)
+        single = maximise(one, labelled_start(one, np.zeros(part.n, dtype=int))).log_likelihood
+        gain = (fit.log_likelihood - single) * part.total / part.n_parameters - 0.5
+        if gain < SIGNAL:
+            self.rows = int(self.rows * np.clip(2 * SIGNAL / max(gain, 1e-3), 2, 16))
+        return gain >= SIGNAL
+
+    def _batch(self, part: JointLikelihood) -> list[tuple[str, Theta]]:
+        """Starts of several kinds by turns; more of them where rows, and so runs, are few."""
+        batch = []
+        for i in range(int(np.clip(4000 / part.n, 4, 8))):
+            name = KINDS[i % len(KINDS)]
+            batch.append((f"{name} {self.drawn}", drawn_start(part, name, self.rng)))
+            self.drawn += 1
+        return batch
+
+    def _heats(
+        self, part: JointLikelihood, starts: Iterable[tuple[str, Theta]], steps: tuple[int, ...]
+    ) -> list[_Runner]:
+        """Short runs by successive halving; the best two, best first."""
+        runners = [_Runner(name, Ascent(part, theta, self._tick)) for name, theta in starts]
+        for heat, count in enumerate(steps):
+            for runner in runners:
+                for _ in range(count):
+                    runner.ascent.em()
+            runners.sort(key=lambda r: r.rank, reverse=True)
+            keep = 2 if heat + 1 == len(steps) else max(2, round(KEEP * len(runners)))
+            self.records += [StartRecord(r.name, r.ascent.known.log_likelihood, "race") for r in runners[keep:]]
+            runners = runners[:keep]
+        return runners
+
+    def _climbed(self, part: JointLikelihood, theta: Theta, *, near: bool = False) -> Fit:
+        """Climb far enough to be ranked."""
+        return maximise(part, theta, tol=ROUGH, max_iter=RANKING_STEPS, near=near, callback=self._tick)
+
+    def _raced(self, part: JointLikelihood, handed: list[tuple[str, Theta]]) -> list[tuple[str, Fit]]:
+        """One batch of starts, beside those handed in: the best two finished, and their union where they differ."""
+        heats = self._heats(part, self._batch(part) + handed, (FIRST_STEPS, MORE_STEPS))
+        first, second = (self._climbed(part, r.ascent.theta) for r in heats)
+        finished = [(heats[0].name, first), (heats[1].name, second)]
+        if abs(first.objective - second.objective) > self._same(part):
+            pooled = union(first.theta, second.theta)
+            theta = prune(part, short_run(part.with_experts(len(pooled.A)), pooled, 3))
+            finished.append((f"{heats[0].name} with {heats[1].name}", self._climbed(part, theta)))
+        return finished
+
+    @staticmethod
+    def _same(part: JointLikelihood) -> float:
+        """Difference of mean log-likelihoods below which two early ends are the same optimum."""
+        return max(AGREE / part.total, 1e-4)
+
+    def _race(self) -> tuple[JointLikelihood, list[tuple[str, Fit]]]:
+        """Return the subsample raced on, the winner, and a second where the subsample cannot tell them apart."""
+        part = self._subsample()
+        finished = _ranked(self._raced(part, self.starts))
+        while not self._rows_carry(part, finished[0][1]):
+            winner = [(name, fit.theta) for name, fit in finished[:1]]
+            part = self._subsample()
+            finished = _ranked(self._raced(part, self.starts + winner))
+        for batch in range(self.batches):
+            if batch > 0:
+                finished = _ranked(finished + self._raced(part, []))
+            level = finished[0][1].objective - self._same(part)
+            self.agreement = sum(fit.admissible and fit.objective > level for _, fit in finished)
+            if self.agreement >= 2:
+                break
+        self.records += [StartRecord(name, fit.log_likelihood, "subsample") for name, fit in finished]
+        top = finished[0][1].objective
+        near = [(name, fit) for name, fit in finished[1:] if self._same(part) < top - fit.objective < 3.0 / part.total]
+        return part, finished[:1] + near[:1]
+
+    def _offer(self, name: str, part: JointLikelihood, fit: Fit) -> Fit:
+        """Finish on all rows a fit to some of them; return the best there is then."""
+        fit = maximise(self.likelihood, fit.theta, near=True, rng=self.rng, callback=self._tick)
+        self.records.append(StartRecord(name, fit.log_likelihood, "all rows"))
+        if self.best is None or _beats(fit, self.best, self.likelihood):
+            self.best, self.theta, self._level = fit, fit.theta, fit.objective
+        return self.best
+
+    def _move(self, best: Fit) -> Fit:
+        """One round of remove-and-split; the best fit after it."""
+        part = self._subsample()
+        heats = self._heats(part, remove_and_split(part, best.theta, best.share), (5, 8))
+        here = best if part is self.likelihood else self._climbed(part, best.theta, near=True)
+        for runner in heats:
+            fit = self._climbed(part, runner.ascent.theta)
+            if _beats(fit, here, part) and self._offer(runner.name, part, fit) is not best:
+                break
+        return self.best or best
