@@ -102,7 +102,8 @@ def measure(setting: Setting, seeds: range) -> tuple[dict[str, np.ndarray], floa
                 )
                 gates.append(metrics.gating_fit(gate.coef, truth.gate_coef))
                 iterations.append(gate.n_iter)
-            fits[name].append(metrics.regressor_fit(experts.coef, truth.expert_coef))
+            missing = np.zeros((setting.k - len(experts.coef), setting.d))  # an expert not found counts as fit 0
+            fits[name].append(metrics.regressor_fit(np.vstack([experts.coef, missing]), truth.expert_coef))
     values = {name: np.array(fit) for name, fit in fits.items()}
     return values, float(np.median(seconds)), np.array(gates), np.array(iterations)
 

@@ -47,6 +47,10 @@ class Activation:
         return (self.function(z + step) - self.function(z - step)) / (2 * step)
 
 
+def _identity(z: Array) -> Array:
+    return z
+
+
 def _ones(z: Array) -> Array:
     return array_namespace(z).ones_like(z)
 
@@ -69,6 +73,10 @@ def _step(z: Array) -> Array:
     return array_namespace(z).astype(z > 0, z.dtype)
 
 
+def _tanh(z: Array) -> Array:
+    return array_namespace(z).tanh(z)
+
+
 def _tanh_prime(z: Array) -> Array:
     return 1 - array_namespace(z).tanh(z) ** 2
 
@@ -79,10 +87,10 @@ def _softplus(z: Array) -> Array:
 
 
 ACTIVATIONS = {
-    "linear": Activation(lambda z: z, _ones, name="linear", linear=True),
+    "linear": Activation(_identity, _ones, name="linear", linear=True),
     "sigmoid": Activation(_sigmoid, _sigmoid_prime, name="sigmoid"),
     "relu": Activation(_relu, _step, kinks=(0.0,), name="relu"),
-    "tanh": Activation(lambda z: array_namespace(z).tanh(z), _tanh_prime, name="tanh"),
+    "tanh": Activation(_tanh, _tanh_prime, name="tanh"),
     "softplus": Activation(_softplus, _sigmoid, name="softplus"),
 }
 

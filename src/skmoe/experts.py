@@ -86,8 +86,8 @@ def learn_experts(
     Returns
     -------
     ExpertsResult
-        ``coef`` (k, d) unit experts, ``weights`` (k,) their shares of the rows, falling (fewer than k of both where
-        T2 has fewer positive eigenvalues); ``noise_scale``;
+        ``coef`` (k, d) unit experts, ``weights`` (k,) their shares of the rows, falling ("power" and "orth-als" give
+        fewer than k where T2 has fewer positive eigenvalues); ``noise_scale``;
         ``spectrum``, the eigenvalues of T2 in units of shares, ``gap``, how far the k-th stands above the next,
         relative to itself, ``noise_level``, what sampling noise alone gives as an eigenvalue, and ``rank``, how many
         stand above it.

@@ -80,7 +80,8 @@ def matching(
         Says that weights are shares: they add up to one, and each is 1/k give or take this.
     """
     rng = np.random.default_rng(random_state)
-    k = leading_space(T2, k)[0].shape[1]
+    if variances is None:  # exact tensors; of noisy ones the rank is for the caller to judge, who knows the noise
+        k = leading_space(T2, k)[0].shape[1]
     tensors = {2: T2, 3: T3} if T1 is None else {1: T1, 2: T2, 3: T3}
     v = [1 / factorial(r) for r in (1, 2, 3)] if variances is None else variances
     problem = _Problem(
@@ -102,7 +103,8 @@ def matching(
 def _starts(T2: np.ndarray, T3: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:
     """Half by whitening and the eigenvectors of a random contraction of T3, half at random in T2's leading space."""
     values, vectors = linalg.eigh(T2)
-    values, U = np.maximum(values[::-1][:k], 0.02 * values[-1]), vectors[:, ::-1][:, :k]
+    # a floor: some of the k values may be noise, of either sign
+    values, U = np.maximum(values[::-1][:k], 0.02 * np.max(np.abs(values))), vectors[:, ::-1][:, :k]
     white = apply(T3, *(U / np.sqrt(values),) * 3)
     starts = []
     for run in range(N_STARTS):
