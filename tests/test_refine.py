@@ -91,6 +91,15 @@ def test_many_rows_by_subsample_reach_the_same_optimum():
     assert_sound(fit, likelihood.value(start))
 
 
+def test_many_rows_see_their_own_hessian_twice_at_most(monkeypatch):
+    X, y, _ = make_moe(30000, 3, 2, noise_scale=0.5, random_state=2)
+    likelihood, start = started(X, y, 2)
+    rows, plain = [], JointLikelihood.information
+    monkeypatch.setattr(JointLikelihood, "information", lambda self, t: rows.append(self.n) or plain(self, t))
+    assert maximise(likelihood, start).converged
+    assert rows.count(30000) <= 2  # the last one, for standard errors, and at most one step
+
+
 def test_weights_equal_repeated_rows():
     X, y, truth = make_moe(500, 2, 2, random_state=0)
     weight = np.random.default_rng(1).integers(0, 4, 500)

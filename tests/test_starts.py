@@ -4,7 +4,7 @@ import pytest
 from skmoe import make_moe
 from skmoe.activations import get_activation
 from skmoe.likelihood import JointLikelihood, Settings, Theta, whitening_map
-from skmoe.moves import removal_losses, remove_and_split
+from skmoe.moves import prune, removal_losses, remove_and_split, union
 from skmoe.refine import maximise
 from skmoe.starts import Search, labelled_start, random_labels, voronoi_labels
 
@@ -132,6 +132,24 @@ def test_remove_and_split_finds_two_laws_that_cross(rng):
     moved = dict(remove_and_split(likelihood, start, likelihood.em_sums(start).share))["drop 1, split 0 crossing"]
     parameters = likelihood.to_parameters(maximise(likelihood, moved).theta)
     np.testing.assert_allclose(np.sort(parameters.A[:, 1]), [-2.0, 2.0], atol=0.02)
+
+
+def test_prune_keeps_the_experts_that_matter(rng):
+    X, y, truth = make_moe(1000, 3, 3, noise_scale=0.1, random_state=8)
+    likelihood = likelihood_of(X, y, 3)
+    best = maximise(likelihood, likelihood.from_parameters(truth))
+    poor = labelled_start(likelihood, random_labels(likelihood, rng))
+    pooled = union(poor, best.theta)
+    assert pooled.A.shape[0] == 6
+    kept = prune(likelihood, pooled)
+    assert likelihood.value(kept) > best.log_likelihood - 0.01
+
+
+def test_union_leaves_each_model_its_own_gate(rng):
+    one, other = (Theta(rng.standard_normal((3, 2)), rng.standard_normal((2, 2)), np.ones(3)) for _ in range(2))
+    W = np.vstack([union(one, other).W, np.zeros((1, 2))])
+    np.testing.assert_allclose((W[:3] - W[2])[:-1], one.W)
+    np.testing.assert_allclose((W[3:] - W[5])[:-1], other.W)
 
 
 def test_weak_signal_is_searched_on_more_rows():

@@ -9,12 +9,14 @@ The flow, which the rooms of this package follow::
       -> rank-k decomposition         decomposition
       -> experts                      experts    (Algorithm 1: learn_experts)
       -> gate, given the experts      gating     (Algorithm 2: learn_gate)
-      -> maximum likelihood           refine     (joint_em)
+      -> maximum likelihood           likelihood, refine, moves, starts   (joint_em)
+      -> a model in your units        fitting, inference, estimator       (MoERegressor)
 """
 
 from skmoe import datasets, metrics, scores
 from skmoe.activations import Activation
 from skmoe.datasets import make_moe
+from skmoe.estimator import MoERegressor, load
 from skmoe.experts import learn_experts
 from skmoe.gating import learn_gate
 from skmoe.labels import label_transform
@@ -24,11 +26,13 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Activation",
+    "MoERegressor",
     "datasets",
     "joint_em",
     "label_transform",
     "learn_experts",
     "learn_gate",
+    "load",
     "make_moe",
     "metrics",
     "scores",

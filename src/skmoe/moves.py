@@ -20,7 +20,7 @@ from skmoe.model import Posterior
 from skmoe.products import unpack_symmetric, weighted_grams
 from skmoe.refine import Ascent
 
-__all__ = ["prune", "removal_losses", "remove_and_split", "split_moments", "union"]
+__all__ = ["prune", "removal_losses", "remove_and_split", "short_run", "split_moments", "union"]
 
 LEAST_SHIFT = 0.3  # of an expert's noise: halves nearer to each other than this would take EM long to part
 GATE_SLOPE = 3.0  # across a bend, per standard deviation of the expert's own rows

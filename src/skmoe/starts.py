@@ -4,13 +4,13 @@ r"""Where fits begin, how they are compared, when to stop trying.
    carried on, the best finished. Where the finished ones disagree, their experts are pooled and pruned, and another
    batch is drawn.
 2. *All rows.* The winners are finished on all rows.
-3. *Moves.* From the best, drop an expert and split another (`skmoe.moves`); accept a gain, stop at the first round
-   without one.
+3. *Moves.* From the best, drop an expert and split another, or pool it with a fresh start and prune (`skmoe.moves`);
+   accept a gain, stop at the first round without one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,10 +22,12 @@ from skmoe.refine import Ascent, Fit, em_step, is_admissible, maximise
 
 __all__ = ["Search", "StartRecord", "drawn_start", "labelled_start", "random_labels", "voronoi_labels"]
 
-KINDS = ("overfull", "voronoi", "overfull", "random")
+KINDS = ("overfull", "voronoi", "random", "overfull")
 FIRST_STEPS, MORE_STEPS, KEEP = 8, 10, 0.35
 SIGNAL = 3.0  # log-likelihood per parameter that a subsample must gain over a single regression
+MOST_ROWS = 50_000  # of a subsample: where so many show no signal, more would cost much and find little
 GAIN = 0.05  # in total log-likelihood: less is the same optimum reached by another way
+FEW = 3  # experts up to which a light search will do: with more there are more wrong optima for ends to agree on
 AGREE = 0.25  # in total log-likelihood, among runs that were stopped early
 ROUGH, RANKING_STEPS = 1e-2, 60  # tolerance and longest length of runs that only have to be ranked
 
@@ -118,8 +120,8 @@ class Search:
     starts : sequence of (name, Theta)
         The caller's own starts, raced beside the others.
     callback : callable, optional
-        Called with the search after each iteration, wherever it is; an exception (KeyboardInterrupt, say) ends the
-        search and leaves the best point so far in ``theta``.
+        Called with the search after each iteration of a run with k experts; an exception from it, or Ctrl-C, ends
+        the search and leaves the best point so far in ``theta``.
     batches, rounds : int
         At most so many batches of starts and rounds of moves.
 
@@ -155,12 +157,9 @@ class Search:
         """Search, and return the best fit on all rows."""
         full = self.likelihood
         if full.k == 1:
-            return self._offer(
-                "regression", full, self._climbed(full, labelled_start(full, np.zeros(full.n, dtype=int)))
-            )
-        part, winners = self._race()
-        for name, fit in winners:
-            best = self._offer(name, part, fit)
+            return self._offer("regression", labelled_start(full, np.zeros(full.n, dtype=int)))
+        for name, fit in self._race():
+            best = self._offer(name, fit.theta)
         for _ in range(self.rounds):
             before, best = best, self._move(best)
             if best is before:
@@ -191,19 +190,19 @@ class Search:
         An optimum of a few rows with weak signal is one of noise. What the fit gains over a single regression, per
         parameter, says how much signal there is; a parameter of pure noise gains about a half.
         """
-        if part is self.likelihood:
+        if part is self.likelihood or self.rows >= MOST_ROWS:
             return True
         one = part.with_experts(1)
         single = maximise(one, labelled_start(one, np.zeros(part.n, dtype=int))).log_likelihood
         gain = (fit.log_likelihood - single) * part.total / part.n_parameters - 0.5
         if gain < SIGNAL:
-            self.rows = int(self.rows * np.clip(2 * SIGNAL / max(gain, 1e-3), 2, 16))
+            self.rows = min(int(self.rows * np.clip(2 * SIGNAL / max(gain, 1e-3), 2, 16)), MOST_ROWS)
         return gain >= SIGNAL
 
     def _batch(self, part: JointLikelihood) -> list[tuple[str, Theta]]:
-        """Starts of several kinds by turns; more of them where rows, and so runs, are few."""
+        """Starts of several kinds by turns; more of them where basins are many and rows, so runs, are short."""
         batch = []
-        for i in range(int(np.clip(4000 / part.n, 4, 8))):
+        for i in range(3 if part.k <= FEW else int(np.clip(4000 / part.n, 4, 8))):
             name = KINDS[i % len(KINDS)]
             batch.append((f"{name} {self.drawn}", drawn_start(part, name, self.rng)))
             self.drawn += 1
@@ -244,8 +243,8 @@ class Search:
         """Difference of mean log-likelihoods below which two early ends are the same optimum."""
         return max(AGREE / part.total, 1e-4)
 
-    def _race(self) -> tuple[JointLikelihood, list[tuple[str, Fit]]]:
-        """Return the subsample raced on, the winner, and a second where the subsample cannot tell them apart."""
+    def _race(self) -> list[tuple[str, Fit]]:
+        """Race, batch after batch, until ends agree: the winner, and a second that rows cannot tell from it."""
         part = self._subsample()
         finished = _ranked(self._raced(part, self.starts))
         while not self._rows_carry(part, finished[0][1]):
@@ -257,28 +256,40 @@ class Search:
                 finished = _ranked(finished + self._raced(part, []))
             level = finished[0][1].objective - self._same(part)
             self.agreement = sum(fit.admissible and fit.objective > level for _, fit in finished)
-            if self.agreement >= 2:
+            if self.agreement >= (2 if part.k <= FEW else 3):
                 break
         self.records += [StartRecord(name, fit.log_likelihood, "subsample") for name, fit in finished]
         top = finished[0][1].objective
         near = [(name, fit) for name, fit in finished[1:] if self._same(part) < top - fit.objective < 3.0 / part.total]
-        return part, finished[:1] + near[:1]
+        return finished[:1] + near[:1]
 
-    def _offer(self, name: str, part: JointLikelihood, fit: Fit) -> Fit:
-        """Finish on all rows a fit to some of them; return the best there is then."""
-        fit = maximise(self.likelihood, fit.theta, near=True, rng=self.rng, callback=self._tick)
+    def _offer(self, name: str, theta: Theta) -> Fit:
+        """Finish on all rows an end reached on some of them; return the best there is then."""
+        fit = maximise(self.likelihood, theta, near=True, rng=self.rng, callback=self._tick)
         self.records.append(StartRecord(name, fit.log_likelihood, "all rows"))
         if self.best is None or _beats(fit, self.best, self.likelihood):
             self.best, self.theta, self._level = fit, fit.theta, fit.objective
         return self.best
 
+    def _immigrants(self, part: JointLikelihood, best: Fit) -> Iterator[tuple[str, Theta]]:
+        """Pool the best fit with fresh starts and prune: what they have found and it has not is kept."""
+        for kind in ("random", "voronoi"):
+            fresh = short_run(part, drawn_start(part, kind, self.rng), FIRST_STEPS)
+            pooled = union(best.theta, fresh)
+            theta = short_run(part.with_experts(len(pooled.A)), pooled, 3)
+            yield f"best with {kind} {self.drawn}", prune(part, theta)
+            self.drawn += 1
+
     def _move(self, best: Fit) -> Fit:
-        """One round of remove-and-split; the best fit after it."""
+        """One round of moves; the best fit after it."""
         part = self._subsample()
-        heats = self._heats(part, remove_and_split(part, best.theta, best.share), (5, 8))
+        moves = list(remove_and_split(part, best.theta, best.share))
+        if part.k > FEW:
+            moves += self._immigrants(part, best)
+        heats = self._heats(part, moves, (5, 8))
         here = best if part is self.likelihood else self._climbed(part, best.theta, near=True)
         for runner in heats:
             fit = self._climbed(part, runner.ascent.theta)
-            if _beats(fit, here, part) and self._offer(runner.name, part, fit) is not best:
+            if _beats(fit, here, part) and self._offer(runner.name, fit.theta) is not best:
                 break
         return self.best or best

@@ -1,0 +1,394 @@
+"""MoERegressor: validate, learn, store. The mathematics is in `skmoe.fitting` and below."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from skmoe import persistence
+from skmoe.activations import get_activation
+from skmoe.arrays import Array, array_namespace, to_numpy
+from skmoe.diagnosis import diagnose, summarise
+from skmoe.experts import learn_experts
+from skmoe.fitting import Fitted, Task, choose_experts, fit_joint_em, fit_search, most_experts
+from skmoe.gating import learn_gate
+from skmoe.inference import Summary, mixture_quantile, split_errors
+from skmoe.model import MoEParameters
+from skmoe.validation import check_columns, check_n_experts, check_noise_scale, check_positive, check_varies
+
+__all__ = ["MoERegressor", "load"]
+
+METHODS = ("auto", "spectral", "joint-em")
+
+
+class MoERegressor(RegressorMixin, BaseEstimator):
+    r"""Mixture-of-experts regression: a softmax gate over the inputs picks one of k regressions.
+
+    .. math:: y \mid x \sim \sum_i \mathrm{softmax}_i(W x + c)\; N(g(a_i^\top x + b_i), \sigma_i^2)
+
+    Fitted by maximum likelihood from a consistent start and others raced beside it. Coefficients, noise and standard
+    errors are in the units of the data. Experts are ordered by falling mean gate weight; the last one is the gate's
+    reference, with coefficients zero.
+
+    Parameters
+    ----------
+    n_experts : int or "auto", default 2
+        "auto" chooses by BIC, from one upwards.
+    activation : {"linear", "sigmoid", "relu", "tanh", "softplus"}, callable or Activation
+    method : {"auto", "spectral", "joint-em"}
+        "auto": consistent start, other cheap starts, maximum likelihood. "spectral": the paper's two algorithms and
+        nothing else (unit experts, no intercepts). "joint-em": the baseline, EM from `n_init` random starts.
+    input_law : "auto", "gaussian", "mixture", None or a law of `skmoe.scores`
+        What the consistent start takes the inputs' law to be.
+    fit_intercept : bool
+        Whether experts and gate have intercepts.
+    noise : "shared", "per-expert" or a known noise scale
+    gate_penalty : float
+        Ridge on the gate, in total log-likelihood, over whitened inputs. It keeps gates finite on separable data and is
+        too small to matter elsewhere.
+    n_init : int
+        Random starts of ``method="joint-em"``; "auto" decides itself.
+    max_iter : int
+        Most iterations of a run.
+    tol : float
+        Squared distance to the optimum, in standard errors, at which "auto" stops; the largest change of a parameter
+        for "joint-em" and "spectral".
+    expert_features, gate_features : sequences of column names or indices, optional
+        Columns that experts and gate look at, by default all.
+    random_state : int, RandomState instance or None
+    verbose : int
+        Prints a line per stage.
+
+    Attributes
+    ----------
+    expert_coef_ (k, d), expert_intercept_ (k,), gate_coef_ (k, d), gate_intercept_ (k,), noise_scale_ (k,)
+        And the standard error of each: ``expert_coef_se_`` and so on, NaN where the data do not identify the model.
+    log_likelihood_ : float, mean per row
+    n_experts_, n_iter_, n_parameters_ : int
+    converged_, identified_ : bool
+    covariance_, covariance_robust_ : covariance of (expert_coef_, expert_intercept_, gate_coef_, gate_intercept_,
+        noise_scale_) laid out as one vector, by the observed information and by the sandwich formula; or None
+    history_ : dict with the log-likelihood per iteration, the starts and which of them won
+
+    Examples
+    --------
+    >>> from skmoe import MoERegressor, make_moe
+    >>> X, y, truth = make_moe(2000, 3, 2, random_state=0)
+    >>> model = MoERegressor(n_experts=2, random_state=0).fit(X, y)
+    >>> round(model.score(X, y), 2)
+    0.52
+    >>> model.predict_interval(X[:2], coverage=0.9).shape
+    (2, 2)
+    """
+
+    def __init__(
+        self,
+        n_experts: int | str = 2,
+        *,
+        activation: Any = "linear",
+        method: str = "auto",
+        input_law: Any = "auto",
+        fit_intercept: bool = True,
+        noise: str | float = "shared",
+        gate_penalty: float = 1e-5,
+        n_init: int = 10,
+        max_iter: int = 500,
+        tol: float = 1e-4,
+        expert_features: Sequence[Any] | None = None,
+        gate_features: Sequence[Any] | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_experts = n_experts
+        self.activation = activation
+        self.method = method
+        self.input_law = input_law
+        self.fit_intercept = fit_intercept
+        self.noise = noise
+        self.gate_penalty = gate_penalty
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.expert_features = expert_features
+        self.gate_features = gate_features
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # -- learning -----------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MoERegressor:
+        """Fit the model to a table.
+
+        Parameters
+        ----------
+        X : (n, d) array or DataFrame        y : (n,) array
+        sample_weight : (n,) array, optional
+            Integer weights are the same as repeated rows.
+        """
+        self._check_settings()
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], y_numeric=True, ensure_min_samples=2)
+        y = np.asarray(y, dtype=np.float64)
+        weight = None
+        if sample_weight is not None:
+            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
+            if len(y) < 2:
+                raise ValueError("sample_weight leaves fewer than two rows with weight; at least two are needed")
+        check_varies(y)
+        task = self._task(X, y, weight)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        self._tried_: list[tuple[int, float]] = []
+        fitted = self._learn(task, rng)
+        self._store(fitted)
+        self._say_what_went_wrong(fitted)
+        return self
+
+    def _check_settings(self) -> None:
+        if self.n_experts != "auto":
+            check_n_experts(self.n_experts)
+        if self.method not in METHODS:
+            raise ValueError(f"method must be one of {METHODS}; got {self.method!r}")
+        get_activation(self.activation)
+        if isinstance(self.noise, str):
+            if self.noise not in ("shared", "per-expert"):
+                raise ValueError(f'noise must be "shared", "per-expert" or a positive number; got {self.noise!r}')
+        else:
+            check_noise_scale(self.noise)
+        if not isinstance(self.gate_penalty, Real) or not 0 <= float(self.gate_penalty) < np.inf:
+            raise ValueError(f"gate_penalty must be a number that is not negative; got {self.gate_penalty!r}")
+        check_positive(self.tol, "tol")
+        for name in ("n_init", "max_iter"):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or value < 1:
+                raise ValueError(f"{name} must be a whole number of at least 1; got {value!r}")
+        if self.method == "spectral" and self.n_experts == "auto":
+            raise ValueError('method="spectral" needs a number of experts; n_experts="auto" is for method="auto"')
+
+    def _task(self, X: Array, y: Array, weight: Array | None) -> Task:
+        names = getattr(self, "feature_names_in_", None)
+        return Task(
+            X,
+            y,
+            weight,
+            get_activation(self.activation),
+            self.noise,
+            bool(self.fit_intercept),
+            float(self.gate_penalty),
+            input_law=self.input_law,
+            expert_columns=check_columns(self.expert_features, names, X.shape[1], "expert_features"),
+            gate_columns=check_columns(self.gate_features, names, X.shape[1], "gate_features"),
+            max_iter=int(self.max_iter),
+            tol=float(self.tol),
+        )
+
+    def _learn(self, task: Task, rng: np.random.Generator) -> Fitted:
+        report = self._progress() if self.verbose else None
+        if self.method == "spectral":
+            return self._spectral(task, rng)
+        if self.n_experts == "auto":
+            fitted, self._tried_ = choose_experts(task, rng, callback=report)
+            return fitted
+        k, most = int(self.n_experts), most_experts(task)
+        if k > most:
+            warnings.warn(
+                f"n_experts={k} asks for more than {len(task.y)} rows of {task.X.shape[1]} columns can carry (two rows "
+                f"per coefficient of an expert); {most} fitted instead: use fewer experts or more rows",
+                stacklevel=3,
+            )
+            k = most
+        if self.method == "joint-em":
+            return fit_joint_em(task, k, rng, int(self.n_init), callback=report)
+        return fit_search(task, k, rng, callback=report)
+
+    def _spectral(self, task: Task, rng: np.random.Generator) -> Fitted:
+        """The paper and nothing else: Algorithm 1, Algorithm 2."""
+        if task.weight is not None:
+            raise ValueError('method="spectral" takes no sample_weight; use method="auto"')
+        if task.expert_columns is not None or task.gate_columns is not None:
+            raise ValueError('method="spectral" takes no expert_features or gate_features; use method="auto"')
+        noise = None if isinstance(task.noise, str) else float(task.noise)
+        law = None if isinstance(self.input_law, str) and self.input_law == "auto" else self.input_law
+        k = check_n_experts(self.n_experts)
+        experts = learn_experts(
+            task.X, task.y, k, activation=task.g, noise_scale=noise, input_law=law, random_state=rng
+        )
+        gate = learn_gate(
+            task.X,
+            task.y,
+            experts.coef,
+            activation=task.g,
+            noise_scale=experts.noise_scale,
+            max_iter=task.max_iter,
+            tol=task.tol,
+            random_state=rng,
+        )
+        model = MoEParameters(experts.coef, gate.coef, experts.noise_scale, g=task.g)
+        shares = to_numpy(array_namespace(task.X).mean(model.gate_proba(task.X), axis=0))
+        order = np.argsort(-shares, kind="stable")
+        k, d = experts.coef.shape
+        return Fitted(
+            model.permuted(order),
+            float(np.mean(model.log_density(task.X, task.y))),
+            (2 * k - 1) * d + (noise is None),
+            gate.converged,
+            False,
+            gate.log_likelihood,
+            shares=shares[order],
+            spectral=experts,
+            winner="spectral",
+        )
+
+    def _store(self, fitted: Fitted) -> None:
+        p = fitted.parameters
+        self.parameters_ = p
+        self.expert_coef_, self.expert_intercept_ = p.A, p.b
+        self.gate_coef_, self.gate_intercept_ = p.W, p.c
+        self.noise_scale_ = p.sigma
+        k, d = p.A.shape
+        self.covariance_, self.covariance_robust_ = fitted.covariance, fitted.sandwich
+        size = 2 * k * (d + 1) + k
+        errors = split_errors(np.full((size, size), np.nan) if fitted.covariance is None else fitted.covariance, k, d)
+        for name, values in errors.items():
+            setattr(self, f"{name}_se_", values)
+        self.n_experts_ = k
+        self.n_parameters_ = fitted.n_parameters
+        self.log_likelihood_ = fitted.log_likelihood
+        self.n_iter_ = max(len(fitted.trace) - 1, 1)
+        self.converged_, self.identified_ = bool(fitted.converged), bool(fitted.identified)
+        self.shares_ = fitted.shares
+        self.history_ = {
+            "log_likelihood": fitted.trace,
+            "starts": [(r.name, r.log_likelihood, r.stage) for r in fitted.records],
+            "winner": fitted.winner,
+            "agreement": fitted.agreement,
+            "at_floor": fitted.at_floor,
+            "interrupted": fitted.interrupted,
+            "bic": self._tried_,
+            "spectrum": None if fitted.spectral is None else fitted.spectral.spectrum,
+            "gap": None if fitted.spectral is None else fitted.spectral.gap,
+            "noise_level": None if fitted.spectral is None else fitted.spectral.noise_level,
+        }
+
+    def _say_what_went_wrong(self, fitted: Fitted) -> None:
+        if fitted.interrupted:
+            warnings.warn("the fit was interrupted; this is the best model so far", ConvergenceWarning, stacklevel=3)
+        elif not fitted.converged:
+            warnings.warn(
+                f"the fit stopped after {self.n_iter_} iterations short of the optimum; raise max_iter, or use fewer "
+                "experts if diagnose() says that they are not identified",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _progress(self) -> Any:
+        seen = {"calls": 0}
+
+        def report(search: Any) -> None:
+            seen["calls"] += 1
+            if seen["calls"] % 50 == 0 or self.verbose > 1:
+                level = getattr(search, "_level", np.nan)
+                print(
+                    f"[MoERegressor] step {seen['calls']}: best log-likelihood {level:.6f} (inside units)", flush=True
+                )
+
+        return report
+
+    # -- using --------------------------------------------------------------------------------------------------------
+
+    def _rows(self, X: Any) -> Array:
+        check_is_fitted(self)
+        return validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+
+    def _rows_and_outputs(self, X: Any, y: Any) -> tuple[Array, Array]:
+        check_is_fitted(self)
+        X, y = validate_data(self, X, y, reset=False, dtype=[np.float64, np.float32], y_numeric=True)
+        return X, np.asarray(y, dtype=np.float64)
+
+    @staticmethod
+    def _like(values: Array, X: Array) -> Array:
+        return values.astype(X.dtype, copy=False)
+
+    def predict(self, X: Any) -> Array:
+        """Mean of y given the inputs: the experts' predictions weighted by the gate, (n,)."""
+        X = self._rows(X)
+        return self._like(self.parameters_.predict(X), X)
+
+    def gate_proba(self, X: Any) -> Array:
+        """Probability of each expert given the inputs, (n, k)."""
+        X = self._rows(X)
+        return self._like(self.parameters_.gate_proba(X), X)
+
+    def expert_predict(self, X: Any) -> Array:
+        """What each expert predicts, (n, k)."""
+        X = self._rows(X)
+        return self._like(self.parameters_.expert_means(X), X)
+
+    def responsibilities(self, X: Any, y: Any) -> Array:
+        """Probability of each expert given inputs and output, (n, k)."""
+        X, y = self._rows_and_outputs(X, y)
+        return self._like(self.parameters_.responsibilities(X, y), X)
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Array:
+        """Bounds between which a new y falls with the given probability, (n, 2): exact quantiles of the mixture."""
+        if not isinstance(coverage, Real) or not 0 < float(coverage) < 1:
+            raise ValueError(f"coverage must be between 0 and 1; got {coverage!r}")
+        X = self._rows(X)
+        P, mean = self.parameters_.gate_proba(X), self.parameters_.expert_means(X)
+        tail = (1 - float(coverage)) / 2
+        bounds = [mixture_quantile(P, mean, self.noise_scale_, level) for level in (tail, 1 - tail)]
+        return self._like(np.stack(bounds, axis=1), X)
+
+    def score_samples(self, X: Any, y: Any) -> Array:
+        """Log density of each row, (n,)."""
+        X, y = self._rows_and_outputs(X, y)
+        return self.parameters_.log_density(X, y)
+
+    def sample(self, X: Any, random_state: Any = None) -> Array:
+        """Draw an output for each row of inputs, (n,)."""
+        X = self._rows(X)
+        rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
+        return self._like(self.parameters_.sample(X, rng)[0], X)
+
+    def aic(self, X: Any, y: Any) -> float:
+        """Akaike's criterion on the given rows; smaller is better."""
+        return float(2 * self.n_parameters_ - 2 * np.sum(self.score_samples(X, y)))
+
+    def bic(self, X: Any, y: Any) -> float:
+        """Bayes' criterion on the given rows; smaller is better."""
+        values = self.score_samples(X, y)
+        return float(np.log(len(values)) * self.n_parameters_ - 2 * np.sum(values))
+
+    # -- telling ------------------------------------------------------------------------------------------------------
+
+    def summary(self, *, robust: bool = False) -> Summary:
+        """Coefficients with standard errors, z values, p values and 95% intervals; sandwich ones if `robust`."""
+        check_is_fitted(self)
+        return summarise(self, robust=robust)
+
+    def diagnose(self, X: Any, y: Any) -> Summary:
+        """How far the data are from what the consistent start assumes, and how sure the fit is, in plain words."""
+        return diagnose(self, *self._rows_and_outputs(X, y))
+
+    def save(self, path: Any) -> None:
+        """Write the model to a file that runs no code when it is loaded; see `skmoe.load`."""
+        check_is_fitted(self)
+        persistence.save(self, path)
+
+
+def load(path: Any) -> MoERegressor:
+    """Read a model written by `MoERegressor.save`; no code in the file is run.
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged, is no skmoe model, or was written by a later version.
+    """
+    return persistence.load(path, MoERegressor)
