@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -81,7 +82,7 @@ def load(path: Any, make: Callable[..., Any]) -> Any:
             raise ValueError("shapes of the arrays do not fit together")
     except FileNotFoundError:
         raise
-    except (zipfile.BadZipFile, KeyError, json.JSONDecodeError, EOFError, OSError, TypeError) as error:
+    except (zipfile.BadZipFile, zlib.error, KeyError, EOFError, OSError, TypeError) as error:
         raise ValueError(f"{path} is damaged or not a skmoe model file ({error}); save the model again") from error
     except ValueError as error:
         if "later skmoe" in str(error):
