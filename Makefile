@@ -32,7 +32,7 @@ contract: $(VENV)/.installed
 	$(BIN)/lint-imports
 
 unit: $(VENV)/.installed
-	$(BIN)/pytest src tests
+	OMP_NUM_THREADS=1 SCIPY_ARRAY_API=1 $(BIN)/pytest -n auto src tests
 
 accuracy: $(VENV)/.installed
 	$(BIN)/python benchmarks/accuracy.py
