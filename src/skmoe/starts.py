@@ -22,12 +22,12 @@ from skmoe.refine import Ascent, Fit, em_step, is_admissible, maximise
 
 __all__ = ["Search", "StartRecord", "drawn_start", "labelled_start", "random_labels", "voronoi_labels"]
 
-KINDS = ("overfull", "voronoi", "random", "overfull")
+KINDS = ("overfull", "voronoi", "random", "voronoi")
 FIRST_STEPS, MORE_STEPS, KEEP = 8, 10, 0.35
 SIGNAL = 3.0  # log-likelihood per parameter that a subsample must gain over a single regression
 MOST_ROWS = 50_000  # of a subsample: where so many show no signal, more would cost much and find little
 GAIN = 0.05  # in total log-likelihood: less is the same optimum reached by another way
-FEW = 3  # experts up to which a light search will do: with more there are more wrong optima for ends to agree on
+FEW = 3  # experts up to which one start of each kind will do
 AGREE = 0.25  # in total log-likelihood, among runs that were stopped early
 ROUGH, RANKING_STEPS = 1e-2, 60  # tolerance and longest length of runs that only have to be ranked
 
@@ -73,12 +73,12 @@ def labelled_start(likelihood: JointLikelihood, labels: np.ndarray) -> Theta:
 
 
 def drawn_start(likelihood: JointLikelihood, kind: str, rng: np.random.Generator) -> Theta:
-    """Draw a start of one of the `KINDS`; "overfull" has twice the experts from random labels, then pruned."""
+    """Draw a start of one of the `KINDS`; "overfull" has half as many experts again, then pruned."""
     if kind == "voronoi":
         return labelled_start(likelihood, voronoi_labels(likelihood, rng))
     if kind == "random":
         return labelled_start(likelihood, random_labels(likelihood, rng))
-    many = likelihood.with_experts(2 * likelihood.k)
+    many = likelihood.with_experts(likelihood.k + (likelihood.k + 1) // 2)
     return prune(likelihood, short_run(many, labelled_start(many, random_labels(many, rng)), 8))
 
 
@@ -131,6 +131,7 @@ class Search:
     best : Fit, the best finished fit on all rows
     records : list of StartRecord
     agreement : int, finished starts of the race that reached the winner's likelihood, itself included
+    disputed : bool, whether the first batch of starts ended at different optima
     """
 
     def __init__(
@@ -151,7 +152,7 @@ class Search:
         self.best: Fit | None = None
         self.records: list[StartRecord] = []
         self.drawn, self._level = 0, -np.inf
-        self.agreement = 0
+        self.agreement, self.disputed = 0, False
 
     def run(self) -> Fit:
         """Search, and return the best fit on all rows."""
@@ -200,9 +201,9 @@ class Search:
         return gain >= SIGNAL
 
     def _batch(self, part: JointLikelihood) -> list[tuple[str, Theta]]:
-        """Starts of several kinds by turns; more of them where basins are many and rows, so runs, are short."""
+        """Starts of several kinds by turns."""
         batch = []
-        for i in range(3 if part.k <= FEW else int(np.clip(4000 / part.n, 4, 8))):
+        for i in range(3 if part.k <= FEW else 4):
             name = KINDS[i % len(KINDS)]
             batch.append((f"{name} {self.drawn}", drawn_start(part, name, self.rng)))
             self.drawn += 1
@@ -256,8 +257,9 @@ class Search:
                 finished = _ranked(finished + self._raced(part, []))
             level = finished[0][1].objective - self._same(part)
             self.agreement = sum(fit.admissible and fit.objective > level for _, fit in finished)
-            if self.agreement >= (2 if part.k <= FEW else 3):
+            if self.agreement >= 2:
                 break
+            self.disputed = True
         self.records += [StartRecord(name, fit.log_likelihood, "subsample") for name, fit in finished]
         top = finished[0][1].objective
         near = [(name, fit) for name, fit in finished[1:] if self._same(part) < top - fit.objective < 3.0 / part.total]
@@ -284,7 +286,7 @@ class Search:
         """One round of moves; the best fit after it."""
         part = self._subsample()
         moves = list(remove_and_split(part, best.theta, best.share))
-        if part.k > FEW:
+        if self.disputed:  # costly, so only where there was reason to doubt
             moves += self._immigrants(part, best)
         heats = self._heats(part, moves, (5, 8))
         here = best if part is self.likelihood else self._climbed(part, best.theta, near=True)
