@@ -1,6 +1,6 @@
 """Does a default fit reach the likelihood's global maximum? 200 seeded problems in families, and what it costs.
 
-    python benchmarks/optimum.py [--problems 200] [--family NAME] [--seed 0]
+    python benchmarks/optimum.py [--problems 200] [--family NAME] [--seed 0] [--flexmix 2]
 
 A problem is won when the mean log-likelihood is within 0.001 of the best known: the best of our fit, a fit started at
 the truth and ten random joint-EM starts, among fits without nearly empty experts or noise on its floor. Cost is time
@@ -11,17 +11,23 @@ from __future__ import annotations
 
 import argparse
 import time
+import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from rich.console import Console
+from rich.table import Table
+from sklearn.exceptions import ConvergenceWarning
 
-from skmoe import make_moe, scores
+from flexmix import run_flexmix
+from skmoe import MoERegressor, make_moe, scores
 from skmoe.likelihood import JointLikelihood, Settings, Theta, whitening_map
 from skmoe.model import MoEParameters
 from skmoe.refine import is_admissible, maximise, run_em
-from skmoe.starts import Search, labelled_start, random_labels
+from skmoe.starts import labelled_start, random_labels
 
 WIN = 1e-3
 RANDOM_STARTS = 10
@@ -205,12 +211,14 @@ class Outcome:
     random: list[float]
     seconds: float
     random_seconds: list[float]
-    search: Search
+    winner: str
+    agreement: int
+    flexmix: float = np.nan
 
     @property
     def best(self) -> float:
         """The best mean log-likelihood known."""
-        return max([self.ours, self.truth, *self.random])
+        return max([self.ours, self.truth, *self.random, *([] if np.isnan(self.flexmix) else [self.flexmix])])
 
     @property
     def gap(self) -> float:
@@ -224,7 +232,7 @@ class Outcome:
         return self.seconds / float(np.mean(good)) if good else np.nan
 
 
-def timed(run: Callable[[], object]) -> tuple[float, object]:
+def timed(run: Callable[[], Any]) -> tuple[float, Any]:
     begin = time.perf_counter()
     value = run()
     return time.perf_counter() - begin, value
@@ -244,19 +252,36 @@ def from_truth(likelihood: JointLikelihood, truth: MoEParameters) -> float:
     return fit.log_likelihood if fit.admissible else -np.inf
 
 
-def contest(problem: Problem, seed: int, starts: int) -> Outcome:
+def one_flexmix(problem: Problem, seed: int) -> float:
+    """Mean log-likelihood of one start of flexmix, which has intercepts and own noise; minus infinity if it failed."""
+    found = run_flexmix(problem.X, problem.y, len(problem.truth.A), starts=1, seed=seed)
+    return -np.inf if found["best"] is None else found["best"]["log_likelihood"] / len(problem.y)
+
+
+def contest(problem: Problem, seed: int, starts: int, flexmix: bool) -> Outcome:
+    model = MoERegressor(
+        len(problem.truth.A),
+        activation=problem.truth.g,
+        fit_intercept=problem.intercept,
+        noise=problem.noise,
+        random_state=seed,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        seconds, fit = timed(lambda: model.fit(problem.X, problem.y))
     likelihood = problem.likelihood()
-    search = Search(likelihood, np.random.default_rng(seed))
-    seconds, fit = timed(search.run)
     memory = likelihood.subset()  # joint EM gets the same help: its design is mapped once
     runs = [timed(lambda s=s: random_joint_em(memory, 1000 * seed + s)) for s in range(starts)]
+    comparable = flexmix and problem.intercept and problem.noise == "per-expert"
     return Outcome(
-        fit.log_likelihood,
+        fit.log_likelihood_,
         from_truth(likelihood, problem.truth),
         [value for _, value in runs],
         seconds,
         [spent for spent, _ in runs],
-        search,
+        fit.history_["winner"],
+        fit.history_["agreement"],
+        one_flexmix(problem, seed) if comparable else np.nan,
     )
 
 
@@ -269,16 +294,24 @@ def problems(total: int, only: str | None, seed: int) -> Iterator[tuple[str, int
                 yield name, i, 100_000 * seed + 1000 * f + i
 
 
-def report(name: str, outcomes: list[Outcome]) -> None:
+def report(table: Table, name: str, outcomes: list[Outcome]) -> None:
     gaps = np.array([o.gap for o in outcomes])
     single = np.mean([[o.best - v <= WIN for v in o.random] for o in outcomes]) if outcomes[0].random else np.nan
     ten = sum(o.best - max(o.random, default=-np.inf) <= WIN for o in outcomes)
     costs = np.array([o.cost for o in outcomes])
-    cost = f"{np.nanmedian(costs):6.1f} {np.nanmax(costs):7.1f}" if np.any(np.isfinite(costs)) else "   -       -"
-    print(
-        f"{name:14} {len(gaps):4} {int(np.sum(gaps <= WIN)):5} {int(np.sum(gaps > WIN)):6} {gaps.mean():10.6f} "
-        f"{gaps.max():9.5f} {single:7.2f} {ten:6} {cost} {np.median([o.seconds for o in outcomes]):8.2f}",
-        flush=True,
+    costs = costs[np.isfinite(costs)]
+    flexmix = [o.best - o.flexmix <= WIN for o in outcomes if not np.isnan(o.flexmix)]
+    table.add_row(
+        name,
+        str(len(gaps)),
+        str(int(np.sum(gaps <= WIN))),
+        str(int(np.sum(gaps > WIN))),
+        f"{gaps.max():.5f}",
+        f"{single:.2f}",
+        str(ten),
+        f"{sum(flexmix)} of {len(flexmix)}" if flexmix else "",
+        f"{np.median(costs):.1f} ({costs.min():.1f} to {costs.max():.1f})" if len(costs) else "",
+        f"{np.median([o.seconds for o in outcomes]):.2f}",
     )
 
 
@@ -288,25 +321,30 @@ def main() -> None:
     parser.add_argument("--family", choices=list(FAMILIES))
     parser.add_argument("--seed", type=int, default=0, help="offset of all seeds")
     parser.add_argument("--random-starts", type=int, default=RANDOM_STARTS)
+    parser.add_argument("--flexmix", type=int, default=0, help="so many problems of each family that flexmix can fit")
     parser.add_argument("--verbose", action="store_true", help="print every problem")
     args = parser.parse_args()
-    print("family         runs   won failed   mean gap   max gap  one-EM 10-EM   cost     max  seconds", flush=True)
+    table = Table(title=f"Optimum reached by one default fit, seed offset {args.seed}")
+    for column in ("family", "problems", "won", "lost", "largest gap", "one random EM", "best of 10", "one flexmix"):
+        table.add_column(column)
+    table.add_column("cost: median (range)")
+    table.add_column("seconds")
+    console = Console(width=150)
     outcomes: dict[str, list[Outcome]] = defaultdict(list)
     for name, i, seed in problems(args.problems, args.family, args.seed):
-        if outcomes and name not in outcomes:
-            last = next(reversed(outcomes))
-            report(last, outcomes[last])
-        outcome = contest(FAMILIES[name][0](i, seed), seed, args.random_starts)
+        outcome = contest(FAMILIES[name][0](i, seed), seed, args.random_starts, i < args.flexmix)
         outcomes[name].append(outcome)
-        if args.verbose:
-            print(
-                f"  {name} {i}: gap {outcome.gap:.5f} truth {outcome.truth - outcome.ours:+.5f} "
-                f"cost {outcome.cost:.1f} {outcome.seconds:.2f} s agreement {outcome.search.agreement}",
-                flush=True,
+        if args.verbose or outcome.gap > WIN:
+            console.print(
+                f"{name} {i}: gap {outcome.gap:.5f}, truth {outcome.truth - outcome.ours:+.5f}, "
+                f"cost {outcome.cost:.1f}, {outcome.seconds:.2f} s, won by {outcome.winner}, agreement {outcome.agreement}",
+                style="dim",
             )
-    report(name, outcomes[name])
+    for name, group in outcomes.items():
+        report(table, name, group)
     if len(outcomes) > 1:
-        report("all", [o for group in outcomes.values() for o in group])
+        report(table, "all", [o for group in outcomes.values() for o in group])
+    console.print(table)
 
 
 if __name__ == "__main__":

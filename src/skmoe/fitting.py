@@ -30,7 +30,7 @@ __all__ = ["Fitted", "Task", "choose_experts", "fit_joint_em", "fit_search"]
 
 CANONICAL_ROWS = 20_000  # tables up to this size are brought into one order, whatever order they came in
 SPECTRAL_ROWS = 50_000  # the consistent start looks at no more rows than this
-LAW_ROWS = 3_000
+LAW_ROWS = 1_000
 MAX_EXPERTS = 10  # "auto" tries no more
 POLISH = 1e-18  # squared distance to the optimum in standard errors that the last Newton steps aim at
 
@@ -190,7 +190,9 @@ def _input_law(choice: Any, Z: np.ndarray, rng: np.random.Generator) -> Any:
     sample = Z[np.sort(rng.choice(len(Z), LAW_ROWS, replace=False))] if len(Z) > LAW_ROWS else Z
     if isinstance(choice, str) and choice == "auto" and looks_gaussian(sample):
         return None
-    return fit_law(sample, "mixture", rng) if isinstance(choice, str) else choice
+    if not isinstance(choice, str):
+        return choice
+    return fit_law(sample, "mixture", rng, max_components=3, n_init=1)  # a start has to be near, not exact
 
 
 def looks_gaussian(Z: np.ndarray) -> bool:

@@ -29,6 +29,8 @@ MOST_ROWS = 50_000  # of a subsample: where so many show no signal, more would c
 GAIN = 0.05  # in total log-likelihood: less is the same optimum reached by another way
 FEW = 3  # experts up to which one start of each kind will do
 AGREE = 0.25  # in total log-likelihood, among runs that were stopped early
+POOLED = " with "
+LONG_RUNS, LONG_ROWS = 3, 20_000  # where starts disagree: so many plain runs on up to so many rows
 ROUGH, RANKING_STEPS = 1e-2, 60  # tolerance and longest length of runs that only have to be ranked
 
 
@@ -141,13 +143,14 @@ class Search:
         *,
         starts: Sequence[tuple[str, Theta]] = (),
         callback: Callable[[Search], None] | None = None,
-        batches: int = 3,
+        batches: int = 6,
         rounds: int = 8,
     ) -> None:
         self.likelihood = likelihood.in_memory()
         self.rng, self.starts, self.callback = rng, list(starts), callback
         self.batches, self.rounds = batches, rounds
-        self.rows = max(500, 40 * likelihood.k * likelihood.De)
+        # experts with kinks bend to a few rows more easily, and have more optima to tell apart
+        self.rows = max(500, (160 if likelihood.g.kinks else 40) * likelihood.k * likelihood.De)
         self.theta: Theta | None = None
         self.best: Fit | None = None
         self.records: list[StartRecord] = []
@@ -161,6 +164,11 @@ class Search:
             return self._offer("regression", labelled_start(full, np.zeros(full.n, dtype=int)))
         for name, fit in self._race():
             best = self._offer(name, fit.theta)
+        if self.disputed:
+            for name, theta in self._long_runs():
+                best = self._offer(name, theta)
+        if full.k == 2 and self.agreement >= 2 and not self.disputed:
+            return best  # the one move there is, another split of a single regression, is what the starts were
         for _ in range(self.rounds):
             before, best = best, self._move(best)
             if best is before:
@@ -236,7 +244,7 @@ class Search:
         if abs(first.objective - second.objective) > self._same(part):
             pooled = union(first.theta, second.theta)
             theta = prune(part, short_run(part.with_experts(len(pooled.A)), pooled, 3))
-            finished.append((f"{heats[0].name} with {heats[1].name}", self._climbed(part, theta)))
+            finished.append((f"{heats[0].name}{POOLED}{heats[1].name}", self._climbed(part, theta)))
         return finished
 
     @staticmethod
@@ -256,14 +264,36 @@ class Search:
             if batch > 0:
                 finished = _ranked(finished + self._raced(part, []))
             level = finished[0][1].objective - self._same(part)
-            self.agreement = sum(fit.admissible and fit.objective > level for _, fit in finished)
-            if self.agreement >= 2:
+            # a pooled end holds its parents' experts: it is no witness of its own
+            self.agreement = sum(
+                fit.admissible and fit.objective > level and POOLED not in name for name, fit in finished
+            )
+            # where ends have differed, two that agree may agree on a common but lesser optimum
+            if self.agreement >= (3 if self.disputed else 2):
                 break
             self.disputed = True
         self.records += [StartRecord(name, fit.log_likelihood, "subsample") for name, fit in finished]
-        top = finished[0][1].objective
-        near = [(name, fit) for name, fit in finished[1:] if self._same(part) < top - fit.objective < 3.0 / part.total]
-        return finished[:1] + near[:1]
+        if self.disputed:  # the rows raced on were too few to tell: all rows shall, and moves shall see more of them
+            self.rows *= 3
+        return self._distinct(part, finished)
+
+    def _long_runs(self) -> Iterator[tuple[str, Theta]]:
+        """Plain runs from random labels on all rows, or many: slow, but with no subsample to be misled by."""
+        many = self.likelihood if self.likelihood.n <= LONG_ROWS else self.likelihood.sample(LONG_ROWS, self.rng)
+        for i in range(LONG_RUNS):
+            theta = labelled_start(many, random_labels(many, self.rng))
+            yield f"long run {i}", self._climbed(many, theta).theta
+
+    def _distinct(self, part: JointLikelihood, finished: list[tuple[str, Fit]]) -> list[tuple[str, Fit]]:
+        """The winner, and ends of lower likelihood that might win on all rows: more of them where ends disagreed."""
+        margin, most = (20.0, 4) if self.disputed else (3.0, 2)
+        winners = finished[:1]
+        for name, fit in finished[1:]:
+            gap = winners[-1][1].objective - fit.objective
+            if len(winners) < most and gap > self._same(part):
+                winners.append((name, fit))
+        top = winners[0][1].objective
+        return [(name, fit) for name, fit in winners if top - fit.objective < margin / part.total]
 
     def _offer(self, name: str, theta: Theta) -> Fit:
         """Finish on all rows an end reached on some of them; return the best there is then."""

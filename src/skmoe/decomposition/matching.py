@@ -23,6 +23,7 @@ __all__ = ["WeightMode", "matching"]
 
 N_STARTS = 10
 KEEP = 3
+AGREE = 3  # so many runs that settled at the lowest cost are enough
 SCREEN_ITERATIONS = 25
 ITERATIONS = 200
 TOTAL_WEIGHT = 1e3  # pull of the weights' sum to one, in units of the moments' noise
@@ -195,7 +196,8 @@ def _levenberg_marquardt(problem: _Problem, state: _State, iterations: int) -> t
         )
         cost = np.where(better, new, cost)
         damping = np.where(better, np.maximum(damping / 5, 1e-15), damping * 4)
-        if np.all(settled):
+        lead = cost <= np.min(cost) + 1e-6 * np.min(cost) + 1e-26 * size
+        if np.all(settled) or np.sum(lead & settled) >= AGREE:
             break
         residual = _residual(problem, state)
     return state, cost

@@ -82,7 +82,14 @@ class GaussianMixture:
         return X
 
 
-def fit_law(X: Array, kind: str, random_state: int | np.random.Generator | None = None) -> InputLaw:
+def fit_law(
+    X: Array,
+    kind: str,
+    random_state: int | np.random.Generator | None = None,
+    *,
+    max_components: int = MAX_COMPONENTS,
+    n_init: int = 2,
+) -> InputLaw:
     """Fit an input law to rows: "gaussian" by mean and covariance, "mixture" by scikit-learn, components by BIC."""
     if kind == "gaussian":
         return _fit_gaussian(X)
@@ -99,8 +106,8 @@ def fit_law(X: Array, kind: str, random_state: int | np.random.Generator | None 
     (whole,) = gaussian.components(X.shape[1])
     standard = (sample - whole.mean) @ whole.whitener
     fits = [
-        Fitter(m, n_init=2, random_state=int(rng.integers(2**31)), reg_covar=1e-6).fit(standard)
-        for m in range(1, MAX_COMPONENTS + 1)
+        Fitter(m, n_init=n_init, random_state=int(rng.integers(2**31)), reg_covar=1e-6).fit(standard)
+        for m in range(1, max_components + 1)
         if n >= 2 * m * (X.shape[1] + 1) ** 2
     ]
     best = min(fits, key=lambda fit: fit.bic(standard)) if fits else None
