@@ -337,7 +337,8 @@ def main() -> None:
         if args.verbose or outcome.gap > WIN:
             console.print(
                 f"{name} {i}: gap {outcome.gap:.5f}, truth {outcome.truth - outcome.ours:+.5f}, "
-                f"cost {outcome.cost:.1f}, {outcome.seconds:.2f} s, won by {outcome.winner}, agreement {outcome.agreement}",
+                f"cost {outcome.cost:.1f}, {outcome.seconds:.2f} s, won by {outcome.winner}, "
+                f"agreement {outcome.agreement}",
                 style="dim",
             )
     for name, group in outcomes.items():

@@ -242,3 +242,9 @@ def test_theta_moves_part_of_the_way():
     half = here.moved(there, 0.5)
     assert half.A[0, 0] == 0.5
     assert half.sigma[0] == pytest.approx(2.0)
+
+
+def test_the_problems_own_seed_is_not_a_start_at_its_truth():
+    X, y, truth = make_moe(500, 4, 3, random_state=7)
+    start = joint_em(X, y, 3, random_state=7).path[0]
+    assert metrics.parameter_error(start[0], start[1], truth.expert_coef, truth.gate_coef) > 0.5

@@ -57,7 +57,7 @@ def test_a_start_of_the_callers_can_win():
     X, y, truth = make_moe(600, 3, 4, noise_scale=0.02, random_state=3)
     likelihood = likelihood_of(X, y, 4)
     start = likelihood.from_parameters(truth)
-    search = Search(likelihood, np.random.default_rng(0), starts=[("spectral", start)], batches=1, rounds=0)
+    search = Search(likelihood, np.random.default_rng(0), starts=[("spectral", start)], quick=True)
     assert search.run().log_likelihood > maximise(likelihood, start).log_likelihood - 1e-6
 
 
@@ -72,7 +72,7 @@ def test_interrupt_leaves_the_best_point_so_far(after):
             raise KeyboardInterrupt
 
     likelihood = likelihood_of(X, y, 3)
-    search = Search(likelihood, np.random.default_rng(0), callback=interrupt, rounds=8)
+    search = Search(likelihood, np.random.default_rng(0), callback=interrupt, quick=True)
     try:
         search.run()
     except KeyboardInterrupt:
@@ -154,11 +154,11 @@ def test_union_leaves_each_model_its_own_gate(rng):
 
 def test_weak_signal_is_searched_on_more_rows():
     X, y, _ = make_moe(6000, 3, 2, activation="sigmoid", noise_scale=0.5, random_state=6)
-    search = Search(likelihood_of(X, y, 2, "sigmoid"), np.random.default_rng(0), rounds=0)
+    search = Search(likelihood_of(X, y, 2, "sigmoid"), np.random.default_rng(0), quick=True)
     before = search.rows
     search.run()
     assert search.rows > before
-    strong = Search(likelihood_of(*make_moe(6000, 3, 2, random_state=6)[:2], 2), np.random.default_rng(0), rounds=0)
+    strong = Search(likelihood_of(*make_moe(6000, 3, 2, random_state=6)[:2], 2), np.random.default_rng(0), quick=True)
     strong.run()
     assert strong.rows == before
 
@@ -170,7 +170,7 @@ def test_search_on_awkward_tables_is_sound(rng, noise):
     y = X[:, 0] + 0.2 * rng.standard_normal(300)
     y[:30] = 1.0
     likelihood = likelihood_of(X, y, 3, noise=noise)
-    fit = Search(likelihood, np.random.default_rng(0), rounds=2).run()
+    fit = Search(likelihood, np.random.default_rng(0), quick=True).run()
     single = likelihood.with_experts(1)
     level = maximise(single, labelled_start(single, np.zeros(300, dtype=int))).log_likelihood
     assert np.isfinite(fit.log_likelihood)
@@ -189,5 +189,5 @@ def test_one_expert_needs_no_search():
 def test_search_runs_on_every_array_library(xp):
     X, y, truth = make_moe(400, 2, 2, random_state=0)
     likelihood = likelihood_of(xp.asarray(X), xp.asarray(y), 2, noise="per-expert")
-    fit = Search(likelihood, np.random.default_rng(0), rounds=1).run()
+    fit = Search(likelihood, np.random.default_rng(0), quick=True).run()
     assert fit.log_likelihood > np.mean(truth.log_density(X, y))

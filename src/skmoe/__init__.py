@@ -15,12 +15,12 @@ The flow, which the rooms of this package follow::
 
 from skmoe import datasets, metrics, scores
 from skmoe.activations import Activation
+from skmoe.baseline import joint_em
 from skmoe.datasets import make_moe
 from skmoe.estimator import MoERegressor, load
 from skmoe.experts import learn_experts
 from skmoe.gating import learn_gate
 from skmoe.labels import label_transform
-from skmoe.refine import joint_em
 
 __version__ = "0.1.0"
 

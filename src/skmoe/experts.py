@@ -31,6 +31,7 @@ from skmoe.validation import (
     check_rows,
     check_spectral_rank,
     check_varies,
+    generator,
 )
 
 __all__ = ["ExpertsResult", "learn_experts", "plain_tensor_method"]
@@ -114,7 +115,7 @@ def learn_experts(
     if noise_scale is not None:
         noise_scale = check_noise_scale(noise_scale)
     label_transform(g, noise_scale or 1.0)  # refuse an activation that does not qualify before any work
-    rng = np.random.default_rng(random_state)
+    rng = generator(random_state, "learn_experts")
     law = _law(input_law, X, rng)
     learn = _by_regression if moments == "regression" else _by_averages
     result = learn(X, y, k, g, noise_scale, law, decomposition, rng)
@@ -289,7 +290,7 @@ def plain_tensor_method(
         raise ValueError(
             f"activation {g.name!r} has E[g'''(Z)] = 0, so E[y S3(x)] holds nothing of the experts; use learn_experts"
         )
-    rng = np.random.default_rng(random_state)
+    rng = generator(random_state, "plain_tensor_method")
     T3 = score_moment(X, y, lambda Z, t: t, _law(input_law, X, rng), 3) / scale
     # no T2 belongs to this T3: the leading space comes from T3's own unfolding
     U, values, _ = linalg.svd(T3.reshape(X.shape[1], -1), full_matrices=False)

@@ -207,12 +207,21 @@ def fit_search(
     *,
     warm: Sequence[tuple[str, Theta]] = (),
     callback: Callable[[Search], None] | None = None,
+    quick: bool = False,
 ) -> Fitted:
     """The default: consistent start, other cheap starts beside it, maximum likelihood from the winners."""
     units = Units(task, k)
     found = spectral_start(units, rng)
     starts = list(warm) if found is None else [("spectral", found[0]), *warm]
-    search = Search(units.likelihood, rng, starts=starts, callback=callback)
+    search = Search(
+        units.likelihood,
+        rng,
+        starts=starts,
+        callback=callback,
+        quick=quick,
+        tol=task.tol,
+        max_iter=task.max_iter,
+    )
     interrupted = False
     try:
         fit = search.run()
@@ -256,20 +265,26 @@ def fit_joint_em(
 
 
 def choose_experts(task: Task, rng: np.random.Generator, **how: Any) -> tuple[Fitted, list[tuple[int, float]]]:
-    """The number of experts by BIC, from one upwards, each fit also started from a split of the one before."""
+    """The number of experts by BIC, from one upwards, each fit also started from a split of the one before.
+
+    Numbers are compared by quick searches; the one chosen is then searched for in full.
+    """
     n = float(len(task.y) if task.weight is None else array_namespace(task.weight).sum(task.weight))
     tried: list[tuple[int, float]] = []
     best, last = None, None
     for k in range(1, min(MAX_EXPERTS, most_experts(task)) + 1):
         warm: list[tuple[str, Theta]] = [] if last is None else grown(Units(task, k), last)
-        last = fit_search(task, k, rng, warm=warm, **how)
+        last = fit_search(task, k, rng, warm=warm, quick=True, **how)
         tried.append((k, last.n_parameters * np.log(n) - 2 * n * last.log_likelihood))
         if best is None or tried[-1][1] < min(bic for _, bic in tried[:-1]):
             best = last
         if last.interrupted or k - min(tried, key=lambda pair: pair[1])[0] >= 2:
             break
     assert best is not None
-    return best, tried
+    if best.interrupted or best.theta is None or len(best.theta.A) == 1:
+        return best, tried
+    full = fit_search(task, len(best.theta.A), rng, warm=[("chosen", best.theta)], **how)
+    return max(full, best, key=lambda fitted: fitted.log_likelihood), tried
 
 
 def most_experts(task: Task) -> int:

@@ -2,16 +2,6 @@ r"""The joint likelihood of experts and gate over rows: each method of `JointLik
 
 Parameters are small host arrays, `Theta`; the design is the caller's table, mapped block by block, with a last channel
 of ones where an intercept is fitted. Sums come back to the host divided by the total weight.
-
-Derivatives. A row's log density is :math:`\ell = \log \sum_i e^{L_i}` with :math:`L_i = \log p_i + f_i`, the log of the
-gate plus the log of a Gaussian. Over the channels :math:`\eta_i = a_i^\top x`, :math:`u_i = w_i^\top x` and
-:math:`\tau_i = \log\sigma_i`, with responsibilities :math:`r`,
-
-.. math:: \nabla \ell = E_r[\nabla L], \qquad \nabla^2 \ell = E_r[\nabla^2 L] + \mathrm{Cov}_r(\nabla L),
-
-so a row's Hessian is a small matrix of channel weights times :math:`x x^\top`. Letters below: ``alpha`` is
-:math:`\partial f_i / \partial \eta_i`, ``kappa`` is :math:`-\partial^2 f_i / \partial \eta_i^2`, ``t`` is
-:math:`\partial f_i / \partial \tau_i`.
 """
 
 from __future__ import annotations
@@ -24,9 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from skmoe import curvature
 from skmoe.activations import Activation, get_activation
 from skmoe.arrays import Array, array_namespace, device, to_device, to_numpy
 from skmoe.blocks import block_rows_for, sum_over_blocks
+from skmoe.curvature import Curvature, weighted
 from skmoe.model import MoEParameters, Posterior, design, posterior, softmax
 from skmoe.products import unpack_symmetric, weighted_grams
 from skmoe.softmax import GateSums, gate_channels, gate_kernel, gate_sums
@@ -94,17 +86,6 @@ class JointSums:
     gate: GateSums
 
 
-@dataclass(frozen=True)
-class Curvature:
-    """The objective (per row) at a point, with its derivatives over (A, W, log noise) laid out as one vector."""
-
-    log_likelihood: float
-    objective: float
-    share: np.ndarray
-    gradient: np.ndarray  # (p,)
-    information: np.ndarray  # (p, p), the negative Hessian; empty where only the gradient was asked for
-
-
 def whitening_map(
     X: Array, weight: Array | None = None, *, centered: bool = True, tol: float = 1e-10
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -136,41 +117,6 @@ def whitening_map(
     values, vectors = np.linalg.eigh(second / np.outer(scale, scale))
     keep = values > tol * max(values[-1], np.finfo(float).tiny)
     return center, (vectors[:, keep] / np.sqrt(values[keep])) / scale[:, None]
-
-
-def _weighted(C: Array, weight: Array | None) -> Array:
-    return C if weight is None else C * weight
-
-
-def _second_derivative(g: Activation, z: Array) -> Array:
-    """Differentiate g' by central differences, taken as zero at kinks, where a difference would see a spike."""
-    xp = array_namespace(z)
-    step = 6e-6 * xp.maximum(xp.abs(z), xp.ones_like(z))
-    second = (g.prime(z + step) - g.prime(z - step)) / (2 * step)
-    for kink in g.kinks:
-        second = xp.where(xp.abs(z - kink) <= step, xp.zeros_like(z), second)
-    return second
-
-
-def expert_expert_weights(RA: Array, diagonal: Array) -> Array:
-    """Channel weights of the experts' blocks i <= j: r_i alpha_i r_j alpha_j, plus a diagonal part."""
-    rows = []
-    for i in range(RA.shape[0]):
-        products = RA[i : i + 1, :] * RA[i:, :]
-        products[0, :] += diagonal[i, :]
-        rows.append(products)
-    return array_namespace(RA).concat(rows, axis=0)
-
-
-def expert_gate_weights(RA: Array, R: Array) -> Array:
-    """Channel weights of the blocks (expert i, gate j < k): r_i alpha_i (r_j - delta_ij)."""
-    rows, gates = [], R.shape[0] - 1
-    for i in range(RA.shape[0]):
-        products = RA[i : i + 1, :] * R[:-1, :]
-        if i < gates:
-            products[i, :] -= RA[i, :]
-        rows.append(products)
-    return array_namespace(RA).concat(rows, axis=0)
 
 
 class JointLikelihood:
@@ -375,7 +321,8 @@ class JointLikelihood:
 
     # -- passes over the rows -----------------------------------------------------------------------------------------
 
-    def _device(self, theta: Theta) -> tuple[Array, Array, Array]:
+    def on_device(self, theta: Theta) -> tuple[Array, Array, Array]:
+        """Parameters on the rows' device, the gate with its zero row."""
         W = np.vstack([theta.W, np.zeros((1, self.Dg))])
         return to_device(theta.A, self.X), to_device(W, self.X), to_device(theta.sigma, self.X)
 
@@ -383,7 +330,7 @@ class JointLikelihood:
         self, kernel: Callable[..., tuple[Any, ...]], theta: Theta, *more: Array | None, block_rows: int | None = None
     ) -> list[Any]:
         """Totals of ``kernel(posterior, U, V, weight, *more)`` over the rows, divided by the total weight."""
-        A, W, sigma = self._device(theta)
+        A, W, sigma = self.on_device(theta)
 
         def on_block(x: Array, y: Array, weight: Array | None, *rest: Array) -> tuple[Any, ...]:
             U, V = self._designs(x)
@@ -397,14 +344,15 @@ class JointLikelihood:
         slope = self.penalty * (W - np.sum(W, axis=0) / self.k)
         return 0.5 * float(np.sum(slope * W)), slope
 
-    def _penalty_information(self) -> np.ndarray:
+    def penalty_information(self) -> np.ndarray:
+        """Negative Hessian of the gate's penalty per row."""
         return self.penalty * _centred_identity(self.k, self.Dg)
 
     def value(self, theta: Theta) -> float:
         """Mean log-likelihood, without the penalty."""
 
         def kernel(post: Posterior, U: Array, V: Array, weight: Array | None) -> tuple[Array]:
-            return (array_namespace(U).sum(_weighted(post.log_density, weight)),)
+            return (array_namespace(U).sum(weighted(post.log_density, weight)),)
 
         return float(self.mean_of(kernel, theta)[0])
 
@@ -416,14 +364,14 @@ class JointLikelihood:
         ) -> tuple[Array, ...]:
             xp = array_namespace(U)
             share = post.R if labels is None else labels.T
-            R = _weighted(share, weight)
+            R = weighted(share, weight)
             if self.g.linear:
                 slope, curve = R, R
             else:
                 prime = self.g.prime(post.eta)
                 slope, curve = R * prime, R * prime**2
             shared = (
-                xp.sum(_weighted(post.log_density, weight)),
+                xp.sum(weighted(post.log_density, weight)),
                 xp.sum(R, axis=1),
                 xp.sum(R * post.residual**2, axis=1),
                 (slope * post.residual) @ U.T,
@@ -433,8 +381,8 @@ class JointLikelihood:
             if not self.same:
                 return *shared, weighted_grams(curve, U), *gate_kernel(share, post.P, post.log_P, V, weight)
             # one product serves the experts' and the gate's Gram matrices
-            grams = weighted_grams(xp.concat([curve, _weighted(gate_channels(post.P), weight)], axis=0), U)
-            E = _weighted(share - post.P, weight)[:-1, :]
+            grams = weighted_grams(xp.concat([curve, weighted(gate_channels(post.P), weight)], axis=0), U)
+            E = weighted(share - post.P, weight)[:-1, :]
             return *shared, grams[: self.k, :], xp.sum(R * post.log_P), E @ V.T, grams[self.k :, :]
 
         log_likelihood, share, square, gradient, gram, *gate = self.mean_of(kernel, theta, labels)
@@ -451,167 +399,28 @@ class JointLikelihood:
 
     def _penalised(self, gate: GateSums, W: np.ndarray) -> GateSums:
         cost, slope = self.penalty_at(W)
-        return GateSums(gate.value - cost, gate.gradient - slope, gate.information + self._penalty_information())
+        return GateSums(gate.value - cost, gate.gradient - slope, gate.information + self.penalty_information())
 
     def gate_objective(self, theta: Theta, W: np.ndarray) -> GateSums:
         """Objective of the gate's M-step at `W`, responsibilities from `theta`."""
-        W_new = self._device(Theta(theta.A, W, theta.sigma))[1]
+        W_new = self.on_device(Theta(theta.A, W, theta.sigma))[1]
 
         def kernel(post: Posterior, U: Array, V: Array, weight: Array | None) -> tuple[Array, ...]:
             return gate_kernel(post.R, *softmax(W_new @ V), V, weight)
 
         return self._penalised(gate_sums(*self.mean_of(kernel, theta)), W)
 
-    # -- derivatives of the observed likelihood -----------------------------------------------------------------------
-
-    def _channels(self, post: Posterior, sigma: Array) -> tuple[Array, Array]:
-        """First derivatives alpha and t (k, b) of each expert's log density."""
-        scaled = post.residual / sigma[:, None]
-        alpha = scaled / sigma[:, None]
-        return alpha if self.g.linear else alpha * self.g.prime(post.eta), scaled**2 - 1
-
-    def _grouped(self, C: Array) -> list[Array]:
-        """Channels (k, b) added up over the experts that share a noise scale: one (b,) row each."""
-        xp = array_namespace(C)
-        return [xp.sum(C[group, :], axis=0) for group in self.noise_groups]
-
-    def _gradient_kernel(self, theta: Theta) -> Callable[..., tuple[Any, ...]]:
-        sigma = self._device(theta)[2]
-
-        def kernel(post: Posterior, U: Array, V: Array, weight: Array | None) -> tuple[Any, ...]:
-            xp = array_namespace(U)
-            alpha, t = self._channels(post, sigma)
-            R, E = _weighted(post.R, weight), _weighted(post.R - post.P, weight)
-            noise = [xp.sum(row) for row in self._grouped(R * t)]
-            log_likelihood = xp.sum(_weighted(post.log_density, weight))
-            return log_likelihood, xp.sum(R, axis=1), (R * alpha) @ U.T, E[:-1, :] @ V.T, *noise
-
-        return kernel
-
-    def _curvature(self, theta: Theta, sums: list[Any], information: np.ndarray) -> Curvature:
-        log_likelihood, share, experts, gate, *noise = sums
-        cost, slope = self.penalty_at(theta.W)
-        gradient = np.concatenate(
-            [to_numpy(experts).ravel(), (to_numpy(gate) - slope).ravel(), [float(v) for v in noise]]
-        )
-        value = float(log_likelihood)
-        return Curvature(value, value - cost, to_numpy(share), gradient, information)
-
     def gradient(self, theta: Theta) -> Curvature:
-        """Objective and gradient per row, in one pass."""
-        return self._curvature(theta, self.mean_of(self._gradient_kernel(theta), theta), np.empty((0, 0)))
+        """Objective and gradient per row, in one pass; see `skmoe.curvature`."""
+        return curvature.gradient(self, theta)
 
     def information(self, theta: Theta) -> Curvature:
-        """Objective, gradient and exact negative Hessian per row, in one pass.
-
-        All blocks over inputs are one product of channel weights against the monomials of x.
-        """
-        sigma = self._device(theta)[2]
-        first = self._gradient_kernel(theta)
-
-        def kernel(post: Posterior, U: Array, V: Array, weight: Array | None) -> tuple[Any, ...]:
-            alpha, t = self._channels(post, sigma)
-            sums = first(post, U, V, weight)
-            return (
-                *sums,
-                *self._input_blocks(post, alpha, sigma, U, V, weight),
-                *self._noise_blocks(post, alpha, t, U, V, weight),
-            )
-
-        pairs = self.k * (2 * self.k - 1)
-        rows = block_rows_for(max(pairs, self.De * (self.De + 1) // 2))
-        totals = self.mean_of(kernel, theta, block_rows=min(rows, self.block_rows))
-        n_first = 4 + len(self.noise_groups)
-        blocks = [to_numpy(b) for b in totals[n_first:]]
-        return self._curvature(theta, totals[:n_first], self._assembled(*blocks))
-
-    def _input_blocks(
-        self, post: Posterior, alpha: Array, sigma: Array, U: Array, V: Array, weight: Array | None
-    ) -> tuple[Array, ...]:
-        """Add up the blocks expert-expert (packed), expert-gate (full or packed), gate-gate (packed)."""
-        xp = array_namespace(U)
-        RA = post.R * alpha
-        kappa = (1 / sigma**2)[:, None]
-        if not self.g.linear:
-            kappa = kappa * (self.g.prime(post.eta) ** 2 - post.residual * _second_derivative(self.g, post.eta))
-        expert = _weighted(expert_expert_weights(RA, post.R * kappa - RA * alpha), weight)
-        if self.k == 1:
-            return (weighted_grams(expert, U),)
-        cross = _weighted(expert_gate_weights(RA, post.R), weight)
-        gate = _weighted(gate_channels(post.P) - gate_channels(post.R), weight)
-        if self.same:
-            grams = weighted_grams(xp.concat([expert, cross, gate], axis=0), U)
-            first, second = expert.shape[0], expert.shape[0] + cross.shape[0]
-            return grams[:first, :], grams[first:second, :], grams[second:, :]
-        mixed = xp.stack([(U * cross[c, :]) @ V.T for c in range(cross.shape[0])])
-        return weighted_grams(expert, U), mixed, weighted_grams(gate, V)
-
-    def _noise_blocks(
-        self, post: Posterior, alpha: Array, t: Array, U: Array, V: Array, weight: Array | None
-    ) -> tuple[Array, ...]:
-        """Add up the blocks noise-noise (S, S), noise-expert (S, k De) and noise-gate (S, (k-1) Dg)."""
-        if not self.noise_groups:
-            return ()
-        xp = array_namespace(U)
-        R, RA, Rt = post.R, post.R * alpha, post.R * t
-        T = self._grouped(Rt)
-        own = self._grouped(R * (t**2 - 2 * (t + 1)))
-        noise = xp.stack(T)
-        square = _weighted(noise, weight) @ noise.T
-        experts, gates = [], []
-        for s, group in enumerate(self.noise_groups):
-            with_expert, with_gate = RA * T[s], R * T[s]
-            with_expert[group, :] -= RA[group, :] * (t[group, :] - 2)
-            with_gate[group, :] -= Rt[group, :]
-            experts.append(xp.reshape(_weighted(with_expert, weight) @ U.T, (-1,)))
-            gates.append(xp.reshape(_weighted(with_gate[:-1, :], weight) @ V.T, (-1,)))
-        diagonal = xp.stack([xp.sum(_weighted(row, weight)) for row in own])
-        return square, diagonal, xp.stack(experts), xp.stack(gates)
-
-    def _assembled(self, expert: np.ndarray, *others: np.ndarray) -> np.ndarray:
-        """Lay the blocks out as one symmetric (p, p) matrix, the gate's penalty included."""
-        k, a, w = self.k, self.k * self.De, (self.k - 1) * self.Dg
-        H, rest = np.zeros((self.n_parameters,) * 2), list(others)
-        H[:a, :a] = _placed(unpack_symmetric(expert), k)
-        if k > 1:
-            cross, gate, *rest = rest
-            blocks = unpack_symmetric(cross) if self.same else cross
-            i, j = np.divmod(np.arange(k * (k - 1)), k - 1)
-            full = np.empty((k, self.De, k - 1, self.Dg))
-            full[i, :, j, :] = blocks
-            H[:a, a : a + w] = full.reshape(a, w)
-            H[a : a + w, a : a + w] = _placed(unpack_symmetric(gate), k - 1) + self._penalty_information()
-        if self.noise_groups:
-            square, diagonal, experts, gates = rest
-            H[a + w :, a + w :] = square - np.diag(diagonal)
-            H[:a, a + w :], H[a : a + w, a + w :] = experts.T, gates.T
-        return np.triu(H) + np.triu(H, 1).T
+        """Objective, gradient and exact negative Hessian per row, in one pass."""
+        return curvature.information(self, theta)
 
     def score_outer(self, theta: Theta) -> np.ndarray:
         """Mean over rows of the outer product of a row's score, (p, p): the middle of the sandwich."""
-        sigma = self._device(theta)[2]
-
-        def kernel(post: Posterior, U: Array, V: Array, weight: Array | None) -> tuple[Array]:
-            xp = array_namespace(U)
-            alpha, t = self._channels(post, sigma)
-            RA, E = post.R * alpha, (post.R - post.P)[:-1, :]
-            rows = [RA[i, :] * U for i in range(self.k)] + [E[i, :] * V for i in range(self.k - 1)]
-            rows += [row[None, :] for row in self._grouped(post.R * t)]
-            S = xp.concat(rows, axis=0)
-            return (_weighted(S, weight) @ S.T,)
-
-        rows = min(block_rows_for(2 * self.n_parameters), self.block_rows)
-        return to_numpy(self.mean_of(kernel, theta, block_rows=rows)[0])
-
-
-def _placed(blocks: np.ndarray, q: int) -> np.ndarray:
-    """Symmetric blocks (q (q + 1) / 2, D, D) of the upper triangle laid out as one (q D, q D) matrix."""
-    D = blocks.shape[-1]
-    H = np.empty((q, D, q, D))
-    i, j = np.triu_indices(q)
-    H[i, :, j, :] = blocks
-    H[j, :, i, :] = blocks
-    return H.reshape(q * D, q * D)
+        return curvature.score_outer(self, theta)
 
 
 @lru_cache(maxsize=16)

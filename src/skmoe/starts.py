@@ -29,6 +29,8 @@ MOST_ROWS = 50_000  # of a subsample: where so many show no signal, more would c
 GAIN = 0.05  # in total log-likelihood: less is the same optimum reached by another way
 FEW = 3  # experts up to which one start of each kind will do
 AGREE = 0.25  # in total log-likelihood, among runs that were stopped early
+LEAST_ROWS = 1000  # of a subsample: on fewer a step costs no less, and hard gates are seen badly
+BATCHES, ROUNDS = 6, 8  # of starts, and of moves, at most
 POOLED = " with "
 LONG_RUNS, LONG_ROWS = 3, 20_000  # where starts disagree: so many plain runs on up to so many rows
 ROUGH, RANKING_STEPS = 1e-2, 60  # tolerance and longest length of runs that only have to be ranked
@@ -124,8 +126,9 @@ class Search:
     callback : callable, optional
         Called with the search after each iteration of a run with k experts; an exception from it, or Ctrl-C, ends
         the search and leaves the best point so far in ``theta``.
-    batches, rounds : int
-        At most so many batches of starts and rounds of moves.
+    quick : bool
+        Race one batch of starts and try few moves, whatever they show: enough to compare numbers of experts.
+    tol, max_iter : as for `maximise`, of finishes on all rows
 
     Attributes
     ----------
@@ -143,14 +146,16 @@ class Search:
         *,
         starts: Sequence[tuple[str, Theta]] = (),
         callback: Callable[[Search], None] | None = None,
-        batches: int = 6,
-        rounds: int = 8,
+        quick: bool = False,
+        tol: float = 1e-4,
+        max_iter: int = 500,
     ) -> None:
         self.likelihood = likelihood.in_memory()
         self.rng, self.starts, self.callback = rng, list(starts), callback
-        self.batches, self.rounds = batches, rounds
+        self.quick, self.tol, self.max_iter = quick, tol, max_iter
+        self.batches, self.rounds = (1, 2) if quick else (BATCHES, ROUNDS)
         # experts with kinks bend to a few rows more easily, and have more optima to tell apart
-        self.rows = max(500, (160 if likelihood.g.kinks else 40) * likelihood.k * likelihood.De)
+        self.rows = max(LEAST_ROWS, (160 if likelihood.g.kinks else 40) * likelihood.k * likelihood.De)
         self.theta: Theta | None = None
         self.best: Fit | None = None
         self.records: list[StartRecord] = []
@@ -164,10 +169,11 @@ class Search:
             return self._offer("regression", labelled_start(full, np.zeros(full.n, dtype=int)))
         for name, fit in self._race():
             best = self._offer(name, fit.theta)
-        if self.disputed:
+        if self.disputed and not self.quick:
             for name, theta in self._long_runs():
                 best = self._offer(name, theta)
-        if full.k == 2 and self.agreement >= 2 and not self.disputed:
+        many = self.rows <= 0.7 * full.n
+        if many and full.k == 2 and self.agreement >= 2 and not self.disputed:
             return best  # the one move there is, another split of a single regression, is what the starts were
         for _ in range(self.rounds):
             before, best = best, self._move(best)
@@ -269,9 +275,10 @@ class Search:
                 fit.admissible and fit.objective > level and POOLED not in name for name, fit in finished
             )
             # where ends have differed, two that agree may agree on a common but lesser optimum
-            if self.agreement >= (3 if self.disputed else 2):
+            # (and few rows make many optima)
+            if self.agreement >= (3 if self.disputed or part is self.likelihood else 2):
                 break
-            self.disputed = True
+            self.disputed = self.agreement < 2 or self.disputed
         self.records += [StartRecord(name, fit.log_likelihood, "subsample") for name, fit in finished]
         if self.disputed:  # the rows raced on were too few to tell: all rows shall, and moves shall see more of them
             self.rows *= 3
@@ -297,7 +304,15 @@ class Search:
 
     def _offer(self, name: str, theta: Theta) -> Fit:
         """Finish on all rows an end reached on some of them; return the best there is then."""
-        fit = maximise(self.likelihood, theta, near=True, rng=self.rng, callback=self._tick)
+        fit = maximise(
+            self.likelihood,
+            theta,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            near=True,
+            rng=self.rng,
+            callback=self._tick,
+        )
         self.records.append(StartRecord(name, fit.log_likelihood, "all rows"))
         if self.best is None or _beats(fit, self.best, self.likelihood):
             self.best, self.theta, self._level = fit, fit.theta, fit.objective

@@ -20,6 +20,7 @@ __all__ = [
     "check_rows",
     "check_spectral_rank",
     "check_varies",
+    "generator",
 ]
 
 CHECK_ROWS = 65536  # finiteness is looked at in blocks, so that no mask of the whole table is built
@@ -164,3 +165,14 @@ def check_columns(features: Any, names: Any, d: int, name: str) -> list[int] | N
     if len(set(columns)) < len(columns):
         raise ValueError(f"{name} names a column twice: {list(features)}")
     return columns
+
+
+def generator(random_state: Any, purpose: str) -> np.random.Generator:
+    """A generator of its own for each purpose: the seed that drew a problem must not draw its truth as a start."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if random_state is None:
+        return np.random.default_rng()
+    if isinstance(random_state, bool) or not isinstance(random_state, Integral) or int(random_state) < 0:
+        raise ValueError(f"random_state must be a whole number, a numpy Generator or None; got {random_state!r}")
+    return np.random.default_rng([int(random_state), *purpose.encode()])

@@ -10,7 +10,7 @@ from skmoe.activations import get_activation
 from skmoe.gating.em import GateResult, random_gate, run_gate_em
 from skmoe.gating.gradient import run_gradient_em
 from skmoe.gating.moment import moment_gate
-from skmoe.validation import check_coef, check_enough_rows, check_noise_scale, check_positive, check_rows
+from skmoe.validation import check_coef, check_enough_rows, check_noise_scale, check_positive, check_rows, generator
 
 __all__ = ["GateResult", "learn_gate"]
 
@@ -86,7 +86,7 @@ def learn_gate(
                 f'method="moments" is for two linear experts; got {k} experts with activation {g.name!r}: use "em"'
             )
         return moment_gate(X, y, A)
-    rng = np.random.default_rng(random_state)
+    rng = generator(random_state, "learn_gate")
     start = random_gate(k, d, radius, rng) if init is None else check_coef(init, d, "init", k)
     run = run_gate_em if method == "em" else run_gradient_em
     return run(X, y, A, sigma, g, start - start[-1], radius=radius, max_iter=max_iter, tol=tol)
