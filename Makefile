@@ -3,12 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint types contract unit accuracy cost clean
+.PHONY: help demo test lint types contract unit accuracy cost reproduce clean
 
 help:
 	@echo "make demo      fit a small problem by the paper's algorithm and by joint EM, and print the errors"
 	@echo "make test      lint, types, import contract and tests"
 	@echo "make accuracy  stage 1 alone, over 20 seeds, beside the plain decompositions"
+	@echo "make reproduce the paper's tables and figures; what was run before is not run again"
 	@echo "make cost      time and memory of each stage over the bare matrix products it needs"
 
 $(VENV)/.installed: pyproject.toml
@@ -39,6 +40,9 @@ accuracy: $(VENV)/.installed
 
 cost: $(VENV)/.installed
 	$(BIN)/python benchmarks/cost.py
+
+reproduce: $(VENV)/.installed
+	$(BIN)/skmoe reproduce all --jobs 2
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -10,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from skmoe import joint_em, learn_experts, learn_gate, make_moe, metrics
+from skmoe import reproduce as bridge
 from skmoe.model import MoEParameters
 
 app = typer.Typer(help="Mixture-of-experts regression.", no_args_is_help=True, add_completion=False)
@@ -62,3 +64,38 @@ def demo(seed: int = typer.Option(0, help="Seed of the problem and of the fits."
     console.print(
         f"\nSpectrum of T2: {np.array2string(experts.spectrum, precision=3)}, gap after {k}: {experts.gap:.2f}"
     )
+
+
+@app.command()
+def reproduce(
+    what: Annotated[
+        list[str] | None, typer.Argument(help="table1, table2, figure2 ... figure5, theory, scaling-panel, or all.")
+    ] = None,
+    show: bool = typer.Option(False, "--list", help="Say what there is, and run nothing."),
+    quick: bool = typer.Option(
+        False, "--quick", help="Two small trials of everything, compared with those in the repository."
+    ),
+    trials: int = typer.Option(None, min=1, help="Trials of each setting, in place of each experiment's own number."),
+    jobs: int = typer.Option(1, min=1, help="Processes."),
+) -> None:
+    """Run the paper's tables and figures again; a trial that was done before is not run again.
+
+    Example: skmoe reproduce table1 figure2 --jobs 2
+    """
+    console = Console()
+    try:
+        if show or not what:
+            for name, title in bridge.listing():
+                console.print(f"{name:14} {title}")
+            return
+        differences = bridge.reproduce(what, quick=quick, trials=trials, jobs=jobs, console=console)
+    except (FileNotFoundError, ValueError) as error:
+        console.print(f"skmoe reproduce: {error}", style="red", soft_wrap=True)
+        raise typer.Exit(2) from error
+    if differences:
+        console.print(
+            f"{len(differences)} numbers differ from the repository's:", *differences[:5], sep="\n", markup=False
+        )
+        raise typer.Exit(1)
+    if quick and "all" in what:
+        console.print("the quick set is the same as the repository's, to 1e-6")

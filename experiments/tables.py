@@ -1,0 +1,193 @@
+"""Tables from results files: nothing is fitted here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from experiments import runner
+
+OPTIMUM = 1e-3  # nats per row below the best known log-likelihood that still count as the optimum
+MEASURES = {"regressor_fit": "RegressorFit", "gating_fit": "GatingFit"}
+RECOVERY = {"paper": "plain moments, Orth-ALS", "default": "our default", "refined": "refined fit"}
+
+
+class Grid(NamedTuple):
+    """A table ready to be shown."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[str]]
+
+
+class Found:
+    """The trials of one experiment, by setting."""
+
+    def __init__(self, path: Path) -> None:
+        self.header, records = runner.read(path)
+        self.settings: dict[str, dict[str, Any]] = self.header["settings"]
+        self.trials: dict[str, list[dict[str, Any]]] = {name: [] for name in self.settings}
+        for record in records:
+            self.trials[record["setting"]].append(record["found"])
+        self.seconds = sum(record["seconds"] for record in records)
+
+    def methods(self, setting: str) -> list[str]:
+        """Names of the methods that ran."""
+        return list(self.trials[setting][0])
+
+    def values(self, setting: str, *keys: str) -> np.ndarray:
+        """One entry of every trial, stacked."""
+        stacked = []
+        for trial in self.trials[setting]:
+            value: Any = trial
+            for key in keys:
+                value = value[key]
+            stacked.append(value)
+        return np.array(stacked)
+
+
+def load(folder: Path = runner.RESULTS) -> dict[str, Found]:
+    """Whatever results there are, by experiment."""
+    found = {name: Found(folder / f"{name}.jsonl") for name in runner.MODULES if (folder / f"{name}.jsonl").is_file()}
+    return {name: results for name, results in found.items() if all(results.trials.values())}
+
+
+def spread(values: Any, digits: int = 3) -> str:
+    """Mean ± standard deviation."""
+    deviation = np.std(values, ddof=1) if len(values) > 1 else np.nan
+    return f"{np.mean(values):.{digits}f} ± {deviation:.{digits}f}"
+
+
+def recovery(found: Found, title: str, paper: dict[str, Any]) -> Grid:
+    """Tables 1 and 2: the paper's figures, then ours."""
+    rows = []
+    for measure, label in MEASURES.items():
+        for setting in found.settings:
+            mean, deviation = paper[setting][measure]
+            ours = [spread(found.values(setting, method, measure)) for method in RECOVERY]
+            rows.append([label, setting, f"{mean:.2f} ± {deviation:.2f}", *ours])
+    return Grid(title, ["", "", "the paper", *RECOVERY.values()], rows)
+
+
+def gate_path(found: Found) -> np.ndarray:
+    """GatingFit by trial and iteration (figure 2a), ended paths held at their end; our default's experts."""
+    paths = [trial["default"]["path"] for trial in found.trials["a"]]
+    longest = max(map(len, paths))
+    return np.array([path + path[-1:] * (longest - len(path)) for path in paths])
+
+
+def iterations_to_end(found: Found, within: float = 0.01) -> np.ndarray:
+    """Iterations after which GatingFit stays within so much of its end."""
+    fits = gate_path(found)
+    away = np.abs(fits - fits[:, -1:]) > within
+    return np.where(away.any(axis=1), fits.shape[1] - np.argmax(away[:, ::-1], axis=1), 0)
+
+
+def at_optimum(found: Found, setting: str) -> dict[str, np.ndarray]:
+    """Whether each trial (and start) ended within a thousandth of the best known log-likelihood, by method."""
+    ends: dict[str, list[Any]] = {}
+    for trial in found.trials[setting]:
+        levels = {name: np.atleast_1d(m.get("log_likelihoods", m.get("log_likelihood"))) for name, m in trial.items()}
+        best = max(level.max() for level in levels.values())
+        for name, level in levels.items():
+            ends.setdefault(name, []).append(best - level <= OPTIMUM)
+    return {name: np.array(values) for name, values in ends.items()}
+
+
+def comparison(found: Found, title: str) -> Grid:
+    """Figures 2b to 4: where each method ended."""
+    rows = []
+    for setting in found.settings:
+        if setting == "a":
+            continue
+        shares = at_optimum(found, setting)
+        for method in found.methods(setting):
+            iterations, seconds = (np.median(found.values(setting, method, key)) for key in ("iterations", "seconds"))
+            final = found.values(setting, method, "final")
+            cells = [spread(final), f"{np.median(final):.3f}", f"{shares[method].mean():.0%}"]
+            rows.append([setting, method, *cells, f"{iterations:.0f}", f"{seconds:.2f}"])
+    heads = ["setting", "method", "E(A, W) at the end", "median", "at the optimum", "iterations", "seconds"]
+    return Grid(title, heads, rows)
+
+
+def real_tables(found: Found, title: str) -> Grid:
+    """Figure 5: test error by method and table."""
+    methods = found.methods(next(iter(found.settings)))
+    rows = [[m, *(spread(found.values(table, m, "mse"), 4) for table in found.settings)] for m in methods]
+    chosen = []
+    for table in found.settings:
+        picks = Counter(tuple(trial["joint EM, its best"]["chosen"]) for trial in found.trials[table])
+        (k, sigma, g), times = picks.most_common(1)[0]
+        chosen.append(f"k = {k}, sigma = {sigma:g}, {g} ({times} of {picks.total()})")
+    rows.append(["chosen most often for joint EM", *chosen])
+    return Grid(title, ["test mean squared error", *found.settings], rows)
+
+
+def scaling(found: Found, title: str) -> Grid:
+    """Share of fits at the optimum, and median seconds, by setting."""
+    methods = [m for m in found.methods(next(iter(found.settings))) if m != "from the truth"]
+    rows = []
+    for setting in found.settings:
+        shares = at_optimum(found, setting)
+        cells = [f"{shares[m].mean():.0%} ({np.median(found.values(setting, m, 'seconds')):.1f} s)" for m in methods]
+        rows.append([setting, *cells])
+    return Grid(title, ["linear experts, d = 10, sigma = 0.05", *methods], rows)
+
+
+def slope(sizes: Any, errors: np.ndarray) -> float:
+    """Slope of the root-mean-square error against rows, both in logs."""
+    return float(np.polyfit(np.log(sizes), np.log(np.sqrt(np.mean(errors**2, axis=0))), 1)[0])
+
+
+def theory(found: Found, title: str) -> Grid:
+    """One row for each check: what was varied, and what came of it."""
+    rows = []
+
+    def add(check: str, varied: Any, what: str, values: np.ndarray, digits: int = 3) -> None:
+        cells = ", ".join(f"{value:.{digits}f}" for value in np.atleast_1d(np.mean(values, axis=0)))
+        rows.append([check, what, ", ".join(f"{v:g}" for v in varied), cells])
+
+    for name, setting in found.settings.items():
+        kind = setting["kind"]
+        if kind == "third derivative":
+            rows.append([name, "by activation", *(", ".join(map(str, part)) for part in _third(found, name))])
+            continue
+        varied = next(setting[key] for key in ("sizes", "tensor_sizes", "sigmas", "epsilons") if key in setting)
+        for what in found.trials[name][0]:
+            if what in ("alpha", "beta", "kappa", "phi(0)"):
+                continue
+            add(
+                name,
+                varied,
+                what,
+                found.values(name, what),
+                5 if kind in ("plain tensor", "global start", "orthogonality") else 3,
+            )
+    return Grid(title, ["check", "measured", "rows, noise or expert error", "mean over trials"], rows)
+
+
+def _third(found: Found, name: str) -> tuple[list[str], list[str]]:
+    values = found.trials[name][0]
+    return list(values), [f"{abs(value) if abs(value) < 1e-9 else value:.4f}" for value in values.values()]
+
+
+def grids(results: dict[str, Found]) -> dict[str, Grid]:
+    """All tables that the results allow, by experiment."""
+    shown = {}
+    for name, found in results.items():
+        room = runner.module(name)
+        if name.startswith("table"):
+            shown[name] = recovery(found, room.TITLE, room.PAPER)
+        else:
+            draw = {"figure5": real_tables, "scaling-panel": scaling, "theory": theory}.get(name, comparison)
+            shown[name] = draw(found, room.TITLE)
+    return shown
+
+
+def markdown(grid: Grid) -> str:
+    """The table as GitHub and most doc builders read it."""
+    lines = [grid.columns, ["---"] * len(grid.columns), *grid.rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
