@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from rich.console import Console
@@ -58,9 +58,10 @@ METHODS = {
 }
 
 
-def draw(setting: Setting, seed: int):
+def draw(setting: Any, seed: int | np.random.Generator):
+    """Rows, outputs, truth and input law of one of the paper's settings."""
     rng = np.random.default_rng(seed)
-    law = None
+    law: Any = scores.Gaussian()
     if setting.p is not None:
         means = rng.standard_normal((2, setting.d))
         means /= np.linalg.norm(means, axis=1, keepdims=True)

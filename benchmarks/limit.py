@@ -22,7 +22,8 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.exceptions import ConvergenceWarning
 
-from skmoe import MoERegressor, make_moe, metrics, scores
+from accuracy import draw
+from skmoe import MoERegressor, metrics, scores
 from skmoe.likelihood import JointLikelihood, Settings
 from skmoe.model import MoEParameters
 from skmoe.refine import maximise
@@ -53,25 +54,6 @@ SETTINGS = [
     # the paper does not say figure 4's noise: a level at which 10000 rows tell the experts apart
     *(Setting(f"figure 4, {g}, less noise", 10000, 5, 3, 0.1, activation=g) for g in ("sigmoid", "relu")),
 ]
-
-
-def draw(setting: Setting, rng: np.random.Generator):
-    law = scores.Gaussian()
-    if setting.p is not None:
-        means = rng.standard_normal((2, setting.d))
-        means /= np.linalg.norm(means, axis=1, keepdims=True)
-        law = scores.GaussianMixture([setting.p, 1 - setting.p], means)
-    X, y, truth = make_moe(
-        setting.n,
-        setting.d,
-        setting.k,
-        activation=setting.activation,
-        noise_scale=setting.sigma,
-        orthogonal_gate=setting.orthogonal,
-        input_law=law,
-        random_state=rng,
-    )
-    return X, y, truth, law
 
 
 def likelihood_of(X: np.ndarray, y: np.ndarray, truth: MoEParameters) -> JointLikelihood:

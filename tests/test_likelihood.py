@@ -3,8 +3,9 @@ import pytest
 
 from skmoe.activations import ACTIVATIONS, Activation, get_activation
 from skmoe.arrays import to_numpy
-from skmoe.likelihood import JointLikelihood, Settings, Theta, whitening_map
+from skmoe.likelihood import JointLikelihood, Settings, Theta
 from skmoe.model import MoEParameters
+from skmoe.whitening import whitening_map
 
 NOISES = ["shared", "per-expert", 0.7]
 

@@ -5,9 +5,10 @@ from sklearn.linear_model import LinearRegression
 
 from skmoe import joint_em, make_moe, metrics
 from skmoe.activations import get_activation
-from skmoe.likelihood import JointLikelihood, Settings, Theta, whitening_map
+from skmoe.likelihood import JointLikelihood, Settings, Theta
 from skmoe.refine import Ascent, maximise, solve_each, two_loop
 from skmoe.starts import labelled_start
+from skmoe.whitening import whitening_map
 
 
 def started(X, y, k, seed=0, g="linear", **settings):

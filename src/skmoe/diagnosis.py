@@ -10,7 +10,7 @@ from scipy.special import ndtr
 
 from skmoe.fitting import looks_gaussian
 from skmoe.inference import Summary, split_errors
-from skmoe.likelihood import whitening_map
+from skmoe.whitening import whitening_map
 
 __all__ = ["diagnose", "summarise"]
 

@@ -19,12 +19,13 @@ from skmoe.activations import Activation
 from skmoe.arrays import Array, array_namespace, to_numpy
 from skmoe.experts import learn_experts
 from skmoe.inference import covariances, propagate
-from skmoe.likelihood import JointLikelihood, Settings, Theta, whitening_map
+from skmoe.likelihood import JointLikelihood, Settings, Theta
 from skmoe.model import MoEParameters
 from skmoe.moves import remove_and_split
 from skmoe.refine import Ascent, Fit, maximise, run_em
 from skmoe.scores import fit_law
 from skmoe.starts import Search, StartRecord, labelled_start, random_labels
+from skmoe.whitening import whitening_map
 
 __all__ = ["Fitted", "Task", "choose_experts", "fit_joint_em", "fit_search"]
 

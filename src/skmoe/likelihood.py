@@ -23,7 +23,7 @@ from skmoe.model import MoEParameters, Posterior, design, posterior, softmax
 from skmoe.products import unpack_symmetric, weighted_grams
 from skmoe.softmax import GateSums, gate_channels, gate_kernel, gate_sums
 
-__all__ = ["Curvature", "JointLikelihood", "JointSums", "Settings", "Theta", "whitening_map"]
+__all__ = ["Curvature", "JointLikelihood", "JointSums", "Settings", "Theta"]
 
 MEMORY_DOUBLES = 2**20
 """A design of up to this size, 8 MiB, is held in memory; above, mapping it all takes as long as ten passes."""
@@ -84,39 +84,6 @@ class JointSums:
     expert_gradient: np.ndarray  # (k, De), of the weighted least squares, R g' residual x
     expert_gram: np.ndarray  # (k, De, De), R g'^2 x x'
     gate: GateSums
-
-
-def whitening_map(
-    X: Array, weight: Array | None = None, *, centered: bool = True, tol: float = 1e-10
-) -> tuple[np.ndarray, np.ndarray]:
-    """Center (d,) and transform (d, r) to inputs of unit covariance; directions without variance are dropped.
-
-    Columns are scaled first, so that the rank found does not depend on their units. Without an intercept in the model
-    the origin has a meaning: `centered=False` leaves it in place.
-    """
-    one = to_numpy(X[0, :]).astype(np.float64)  # sums about a row of the data lose no digits to a far origin
-
-    def kernel(x: Array, w: Array | None) -> tuple[Array, ...]:
-        Z = design(x, True) - to_device(np.append(one, 0.0), X)[:, None]
-        C = Z if w is None else Z * w
-        return (C @ Z.T,)
-
-    (total,) = sum_over_blocks(kernel, X, weight, block_rows=block_rows_for(2 * X.shape[1]))
-    S = to_numpy(total)
-    mean = S[:-1, -1] / S[-1, -1]
-    second = S[:-1, :-1] / S[-1, -1] - np.outer(mean, mean)
-    center = one + mean if centered else np.zeros_like(one)
-    scale = np.sqrt(np.maximum(np.diag(second), 0.0))
-    # a constant column far from zero shows a variance of rounding errors only
-    flat = scale <= 1e-12 * np.abs(one + mean)
-    if not centered:
-        second = second + np.outer(one + mean, one + mean)
-        scale = np.sqrt(np.diag(second))
-        flat = scale == 0
-    scale[flat] = np.inf
-    values, vectors = np.linalg.eigh(second / np.outer(scale, scale))
-    keep = values > tol * max(values[-1], np.finfo(float).tiny)
-    return center, (vectors[:, keep] / np.sqrt(values[keep])) / scale[:, None]
 
 
 class JointLikelihood:

@@ -32,13 +32,17 @@ def solve_least_squares(gram: np.ndarray, gradient: np.ndarray) -> np.ndarray:
 
 def solve_each(grams: np.ndarray, gradients: np.ndarray) -> np.ndarray:
     """Solutions of systems (m, D, D) with right sides (m, D); least-norm ones where a system is nearly singular."""
+    if _well_conditioned(grams):
+        return np.linalg.solve(grams, gradients[:, :, None])[:, :, 0]
+    return np.stack([solve_least_squares(G, v) for G, v in zip(grams, gradients, strict=True)])
+
+
+def _well_conditioned(grams: np.ndarray) -> bool:
     try:
         diagonals = np.diagonal(np.linalg.cholesky(grams), axis1=1, axis2=2)
-        if np.all(np.min(diagonals, axis=1) > 1e-5 * np.max(diagonals, axis=1)):
-            return np.linalg.solve(grams, gradients[:, :, None])[:, :, 0]
     except np.linalg.LinAlgError:
-        pass
-    return np.stack([solve_least_squares(G, v) for G, v in zip(grams, gradients, strict=True)])
+        return False
+    return bool(np.all(np.min(diagonals, axis=1) > 1e-5 * np.max(diagonals, axis=1)))
 
 
 def em_step(likelihood: JointLikelihood, theta: Theta, sums: JointSums, *, gate_steps: int = 1) -> Theta:

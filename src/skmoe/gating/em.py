@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from skmoe.model import design, posterior, softmax
 from skmoe.products import gram_channels
 from skmoe.softmax import GateSums, gate_kernel, gate_sums, maximise_gate, project_rows
 
-__all__ = ["GateResult", "gate_objective", "random_gate", "run_gate_em"]
+__all__ = ["GateResult", "follow", "gate_objective", "random_gate", "run_gate_em"]
 
 
 Objective = Callable[[np.ndarray, np.ndarray], tuple[float, GateSums]]
@@ -78,8 +78,24 @@ def gate_objective(X: Array, y: Array, A: np.ndarray, sigma: float, g: Activatio
     return objective
 
 
-def _objective_from(objective: Objective, W_t: np.ndarray, W: np.ndarray) -> GateSums:
-    return objective(W_t, W)[1]
+def follow(
+    objective: Objective,
+    start: np.ndarray,
+    step: Callable[[np.ndarray, GateSums], np.ndarray],
+    *,
+    max_iter: int,
+    tol: float,
+) -> GateResult:
+    """Repeat a step from `start` (k-1, d) until no gate vector moves by more than `tol`."""
+    path, trace, converged = [start], [], False
+    while not converged and len(path) <= max_iter:
+        log_likelihood, sums = objective(path[-1], path[-1])
+        trace.append(log_likelihood)
+        path.append(step(path[-1], sums))
+        converged = bool(np.max(np.linalg.norm(path[-1] - path[-2], axis=1)) <= tol)
+    trace.append(objective(path[-1], path[-1])[0])
+    full = np.stack([with_zero_row(w) for w in path])
+    return GateResult(full[-1], full, np.array(trace), len(path) - 1, converged)
 
 
 def run_gate_em(
@@ -91,21 +107,12 @@ def run_gate_em(
     start: np.ndarray,
     *,
     radius: float | None,
-    max_iter: int,
-    tol: float,
+    **stop: Any,
 ) -> GateResult:
     """EM with a full M-step from `start` (k, d)."""
     objective = gate_objective(X, y, A, sigma, g)
-    W = project_rows(start[:-1], radius)
-    path, trace, converged = [W], [], False
-    for _ in range(max_iter):
-        log_likelihood, first = objective(W, W)
-        trace.append(log_likelihood)
-        W = maximise_gate(partial(_objective_from, objective, W), W, first, radius=radius)
-        path.append(W)
-        if np.max(np.linalg.norm(path[-1] - path[-2], axis=1)) <= tol:
-            converged = True
-            break
-    trace.append(objective(W, W)[0])
-    full = np.stack([with_zero_row(w) for w in path])
-    return GateResult(full[-1], full, np.array(trace), len(path) - 1, converged)
+
+    def step(W: np.ndarray, first: GateSums) -> np.ndarray:
+        return maximise_gate(lambda V: objective(W, V)[1], W, first, radius=radius)
+
+    return follow(objective, project_rows(start[:-1], radius), step, **stop)

@@ -7,12 +7,14 @@ r"""Gradient EM: one projected ascent step on Q in place of the M-step (paper: a
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import linalg
 
 from skmoe.activations import Activation
 from skmoe.arrays import Array
-from skmoe.gating.em import GateResult, gate_objective, with_zero_row
+from skmoe.gating.em import GateResult, follow, gate_objective
 from skmoe.softmax import GateSums, project_rows
 
 __all__ = ["concavity", "run_gradient_em"]
@@ -38,8 +40,7 @@ def run_gradient_em(
     start: np.ndarray,
     *,
     radius: float | None,
-    max_iter: int,
-    tol: float,
+    **stop: Any,
 ) -> GateResult:
     """Projected gradient EM from `start` (k, d)."""
     objective = gate_objective(X, y, A, sigma, g)
@@ -47,15 +48,8 @@ def run_gradient_em(
     rim = np.where(np.linalg.norm(W, axis=1, keepdims=True) > 0, W, 1.0)
     rim *= (1.0 if radius is None else radius) / np.linalg.norm(rim, axis=1, keepdims=True)
     weakest, smooth = concavity(objective(0 * W, 0 * W)[1], objective(rim, rim)[1], len(A))
-    path, trace, converged = [W], [], False
-    for _ in range(max_iter):
-        log_likelihood, sums = objective(W, W)
-        trace.append(log_likelihood)
-        W = project_rows(W + 2 / (smooth + weakest) * sums.gradient, radius)
-        path.append(W)
-        if np.max(np.linalg.norm(path[-1] - path[-2], axis=1)) <= tol:
-            converged = True
-            break
-    trace.append(objective(W, W)[0])
-    full = np.stack([with_zero_row(w) for w in path])
-    return GateResult(full[-1], full, np.array(trace), len(path) - 1, converged)
+
+    def step(W: np.ndarray, sums: GateSums) -> np.ndarray:
+        return project_rows(W + 2 / (smooth + weakest) * sums.gradient, radius)
+
+    return follow(objective, W, step, **stop)
