@@ -276,6 +276,7 @@ def test_diagnosis_speaks_plainly(problem, fitted):
     for word in ("input law", "gate orthogonal to experts", "spectral gap", "agreement of starts", "calibration"):
         assert word in text
     assert "look Gaussian" in text
+    assert "calibration" not in str(fitted.diagnose())
     skewed = np.exp(X)
     assert "far from Gaussian" in str(MoERegressor(2, random_state=0).fit(skewed, y).diagnose(skewed, y))
 

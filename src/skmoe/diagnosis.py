@@ -12,7 +12,9 @@ from skmoe.fitting import looks_gaussian
 from skmoe.inference import Summary, split_errors
 from skmoe.whitening import whitening_map
 
-__all__ = ["diagnose", "summarise"]
+__all__ = ["diagnose", "look_at_inputs", "summarise"]
+
+LOOK_ROWS = 20_000  # rows that a diagnosis looks at
 
 
 def summarise(model: Any, *, robust: bool) -> Summary:
@@ -65,46 +67,59 @@ def _used(features: Any, d: int, names: list[str]) -> list[int]:
     return [names.index(f) if isinstance(f, str) else int(f) for f in features]
 
 
-def diagnose(model: Any, X: np.ndarray, y: np.ndarray) -> Summary:
-    """Diagnosis of a fitted `MoERegressor` on rows: what was checked, what came out, what it means."""
+def look_at_inputs(model: Any, X: np.ndarray) -> dict[str, Any]:
+    """What a diagnosis needs to know of the inputs a `MoERegressor` was fitted to."""
+    rows = X[:: -(-len(X) // LOOK_ROWS)]
+    center, transform = whitening_map(rows)
+    Z = (rows - center) @ transform
+    worst = 0.0
+    if model.n_experts_ > 1 and Z.shape[1]:
+        back = np.linalg.pinv(transform)
+        A, W = model.expert_coef_ @ back.T, model.gate_coef_[:-1] @ back.T
+        A, W = (M / np.maximum(np.linalg.norm(M, axis=1, keepdims=True), np.finfo(float).tiny) for M in (A, W))
+        worst = float(np.max(np.abs(W @ A.T)))
+    return {
+        "skewness": float(np.max(np.abs(stats.skew(Z)), initial=0.0)),
+        "kurtosis": float(np.max(stats.kurtosis(Z), initial=0.0)),
+        "gaussian": bool(Z.shape[1] == 0 or looks_gaussian(Z)),
+        "rank": Z.shape[1],
+        "columns": X.shape[1],
+        "gate_along_experts": worst,
+    }
+
+
+def diagnose(model: Any, X: np.ndarray | None, y: np.ndarray | None) -> Summary:
+    """Diagnosis of a fitted `MoERegressor`: what was checked, what came out, what it means; with rows, calibration."""
     table = Summary("Diagnosis", ("question", "finding", "in words"))
-    center, transform = whitening_map(X)
-    Z = (X - center) @ transform
-    _inputs(table, X, Z)
-    _gate_and_experts(table, model, transform)
+    _inputs(table, model)
     _spectrum(table, model)
     _starts(table, model)
     _uncertainty(table, model)
-    _calibration(table, model, X, y)
+    if X is not None and y is not None:
+        _calibration(table, model, X, y)
     return table
 
 
-def _inputs(table: Summary, X: np.ndarray, Z: np.ndarray) -> None:
-    skew, tails = np.max(np.abs(stats.skew(Z))), np.max(stats.kurtosis(Z))
+def _inputs(table: Summary, model: Any) -> None:
+    seen = model.history_["inputs"]
     words = (
         "inputs look Gaussian, as the consistent start assumes"
-        if looks_gaussian(Z)
+        if seen["gaussian"]
         else "inputs are far from Gaussian: the consistent start is only a guess here, and other starts matter"
     )
-    table.rows.append(("input law", f"skewness up to {skew:.2f}, excess kurtosis up to {tails:.2f}", words))
-    if Z.shape[1] < X.shape[1]:
+    finding = f"skewness up to {seen['skewness']:.2f}, excess kurtosis up to {seen['kurtosis']:.2f}"
+    table.rows.append(("input law", finding, words))
+    if seen["rank"] < seen["columns"]:
         words = "some columns are constant or repeat others: their coefficients are shared out, not told apart"
-        table.rows.append(("columns", f"rank {Z.shape[1]} of {X.shape[1]}", words))
-
-
-def _gate_and_experts(table: Summary, model: Any, transform: np.ndarray) -> None:
-    if model.n_experts_ == 1:
-        return
-    back = np.linalg.pinv(transform)
-    A, W = model.expert_coef_ @ back.T, model.gate_coef_[:-1] @ back.T
-    A, W = (M / np.maximum(np.linalg.norm(M, axis=1, keepdims=True), 1e-300) for M in (A, W))
-    worst = float(np.max(np.abs(W @ A.T)))
-    words = (
-        "gate and experts look in other directions, as the paper's theory assumes"
-        if worst < 0.3
-        else "the gate looks along the experts: the consistent start is biased, which the likelihood corrects"
-    )
-    table.rows.append(("gate orthogonal to experts", f"largest correlation {worst:.2f}", words))
+        table.rows.append(("columns", f"rank {seen['rank']} of {seen['columns']}", words))
+    if model.n_experts_ > 1:
+        worst = seen["gate_along_experts"]
+        words = (
+            "gate and experts look in other directions, as the paper's theory assumes"
+            if worst < 0.3
+            else "the gate looks along the experts: the consistent start is biased, which the likelihood corrects"
+        )
+        table.rows.append(("gate orthogonal to experts", f"largest correlation {worst:.2f}", words))
 
 
 def _spectrum(table: Summary, model: Any) -> None:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from skmoe import persistence
 from skmoe.activations import get_activation
 from skmoe.arrays import Array, array_namespace, to_numpy
-from skmoe.diagnosis import diagnose, summarise
+from skmoe.diagnosis import diagnose, look_at_inputs, summarise
 from skmoe.experts import learn_experts
 from skmoe.fitting import Fitted, Task, choose_experts, fit_joint_em, fit_search, most_experts
 from skmoe.gating import learn_gate
@@ -148,6 +148,7 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         self._tried_: list[tuple[int, float]] = []
         fitted = self._learn(task, rng)
         self._store(fitted)
+        self.history_["inputs"] = look_at_inputs(self, X)
         self._say_what_went_wrong(fitted)
         return self
 
@@ -373,9 +374,13 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         return summarise(self, robust=robust)
 
-    def diagnose(self, X: Any, y: Any) -> Summary:
-        """How far the data are from what the consistent start assumes, and how sure the fit is, in plain words."""
-        return diagnose(self, *self._rows_and_outputs(X, y))
+    def diagnose(self, X: Any = None, y: Any = None) -> Summary:
+        """How far the data are from what the consistent start assumes, and how sure the fit is, in plain words.
+
+        With rows, which may be new ones, it also says whether the predictive distribution agrees with them.
+        """
+        check_is_fitted(self)
+        return diagnose(self, *((None, None) if X is None else self._rows_and_outputs(X, y)))
 
     def save(self, path: Any) -> None:
         """Write the model to a file that runs no code when it is loaded; see `skmoe.load`."""
