@@ -7,11 +7,11 @@ from scipy.stats import norm
 
 from skmoe import label_transform, learn_gate, make_moe, metrics, scores
 from skmoe.activations import ACTIVATIONS
-from skmoe.decomposition.common import rank_one_sum
 from skmoe.gating.em import gate_objective
 from skmoe.gating.gradient import concavity
 from skmoe.model import MoEParameters
 from skmoe.moments import score_moment
+from tensors import rank_one_sum
 
 
 def in_standard_errors(X, y, label, order, expected, parts=25):

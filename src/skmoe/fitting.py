@@ -22,7 +22,7 @@ from skmoe.inference import covariances, propagate
 from skmoe.likelihood import JointLikelihood, Settings, Theta
 from skmoe.model import MoEParameters
 from skmoe.moves import remove_and_split
-from skmoe.refine import Ascent, Fit, maximise, run_em
+from skmoe.refine import Ascent, Fit, run_em
 from skmoe.scores import fit_law
 from skmoe.starts import Search, StartRecord, labelled_start, random_labels
 from skmoe.whitening import whitening_map
@@ -366,10 +366,3 @@ def _noise_slopes(units: Units, theta: Theta) -> np.ndarray:
     for s, group in enumerate(likelihood.noise_groups):
         slopes[group, first + s] = theta.sigma[group] * units.scale
     return slopes
-
-
-def fit_from(task: Task, theta: Theta, k: int) -> Fitted:
-    """Maximum likelihood from one start in inside units."""
-    units = Units(task, k)
-    fit = maximise(units.likelihood, theta, tol=task.tol, max_iter=task.max_iter)
-    return finish(units, fit.theta, fit, polish=True)

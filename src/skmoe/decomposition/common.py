@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
-__all__ = ["Decomposition", "RankWarning", "apply", "leading_space", "rank_one_sum", "weigh"]
+__all__ = ["Decomposition", "RankWarning", "apply", "leading_space", "weigh"]
 
 ZERO = 1e-10  # eigenvalues of T2 below this share of the largest are rounding
 
@@ -56,15 +56,6 @@ def apply(T3: np.ndarray, *matrices: np.ndarray) -> np.ndarray:
     for M in matrices:
         T3 = np.tensordot(T3, M, axes=(0, 0))  # moves the new index last, so three turns restore the order
     return T3
-
-
-def rank_one_sum(weights: np.ndarray, A: np.ndarray, order: int) -> np.ndarray:
-    """Sum of weighted rank-1 tensors of the rows of A."""
-    if order == 2:
-        return (A * weights[:, None]).T @ A
-    k, d = A.shape
-    squares = (A[:, :, None] * A[:, None, :]).reshape(k, d * d)
-    return ((A * weights[:, None]).T @ squares).reshape(d, d, d)
 
 
 def weigh(T2: np.ndarray, T3: np.ndarray, A: np.ndarray) -> Decomposition:
