@@ -73,7 +73,7 @@ def optimum(results: Results, name: str, method: str) -> str:
 def ends(results: Results, name: str) -> str:
     """Median errors at the end over the settings of an experiment, by method."""
     found, parts = results[name], []
-    for method in ("paper, Orth-ALS", "paper", "paper, refined", "joint EM"):
+    for method in ("two stages, Orth-ALS", "two stages", "two stages, refined", "joint EM"):
         values = [np.median(found.values(s, method, "final")) for s in found.settings if s != "a"]
         parts.append(f"{method} {' / '.join(f'{value:.2f}' for value in values)}")
     return "median error at the end: " + "; ".join(parts)
@@ -83,7 +83,7 @@ def curves(name: str) -> Callable[[Results], str]:
     """Where methods end, and how often joint EM is at the optimum."""
 
     def measured(results: Results) -> str:
-        shares = "; ".join(f"{m} {optimum(results, name, m)}" for m in ("paper, refined", "joint EM"))
+        shares = "; ".join(f"{m} {optimum(results, name, m)}" for m in ("two stages, refined", "joint EM"))
         return f"{ends(results, name)}; at the optimum: {shares}"
 
     return measured
@@ -94,7 +94,7 @@ def stuck(results: Results) -> str:
     found = results["scaling-panel"]
     named = [s for s in found.settings if s.startswith("k = ")]
     rows = []
-    for method in ("joint EM, one start", "joint EM, best of 10", "paper, then joint EM", "default fit"):
+    for method in ("joint EM, one start", "joint EM, best of 10", "two stages, then joint EM", "default fit"):
         shares = (f"{tables.at_optimum(found, s)[method].mean():.0%}" for s in named)
         rows.append(f"{method} {', '.join(shares)}")
     return f"share at the optimum for {named[0]} to {named[-1].removeprefix('k = ')}: " + "; ".join(rows)
@@ -104,7 +104,7 @@ def iterations(results: Results) -> str:
     """Iterations of the gate's EM in figures 2b and 2c, to 5% above where it ends."""
     found, counts = results["figure2"], []
     for setting in ("b, k = 3", "c, k = 4"):
-        paths = (np.array(trial["paper"]["error"]) for trial in found.trials[setting])
+        paths = (np.array(trial["two stages"]["error"]) for trial in found.trials[setting])
         counts.append(np.median([np.argmax(np.abs(path - path[-1]) <= 0.05 * path[-1]) for path in paths]))
     return f"median iterations until E(A, W) is within 5% of its end: {counts[0]:.0f} (k = 3), {counts[1]:.0f} (k = 4)"
 
@@ -132,7 +132,7 @@ def orthogonality(results: Results) -> str:
 def real(results: Results) -> str:
     """Mean test errors by table."""
     found, parts = results["figure5"], []
-    methods = ("paper", "joint EM, the paper's choice", "joint EM, its best", "default fit")
+    methods = ("two stages", "joint EM, the paper's choice", "joint EM, its best", "default fit")
     for table in found.settings:
         cells = ", ".join(f"{m} {found.values(table, m, 'mse').mean():.3f}" for m in methods)
         reference = found.values(table, "variance of the test outputs", "mse").mean()

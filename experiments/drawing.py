@@ -30,9 +30,9 @@ BLACK, ORANGE, SKY, GREEN, BLUE, RED, PURPLE, GREY = (
     "#777777",
 )
 LOOK = {  # colour and dash of each method, the same in all figures
-    "paper, Orth-ALS": (SKY, "--"),
-    "paper": (BLUE, "-"),
-    "paper, refined": (GREEN, "-"),
+    "two stages, Orth-ALS": (SKY, "--"),
+    "two stages": (BLUE, "-"),
+    "two stages, refined": (GREEN, "-"),
     "joint EM": (RED, "-"),
     "joint EM, gradient step": (ORANGE, "-"),
     "Adam, squared error": (GREY, "-."),
@@ -40,7 +40,7 @@ LOOK = {  # colour and dash of each method, the same in all figures
     "from the truth": (BLACK, ":"),
     "joint EM, one start": (ORANGE, "-"),
     "joint EM, best of 10": (RED, "--"),
-    "paper, then joint EM": (BLUE, "-"),
+    "two stages, then joint EM": (BLUE, "-"),
     "default fit": (GREEN, "-"),
 }
 STYLE = {
@@ -80,7 +80,7 @@ def log_axis(axes: Axes, which: str) -> None:
 
 
 def error_curves(axes: Axes, found: Found, setting: str) -> None:
-    """E(A, W) along iterations: every trial thin, the mean thick, one deviation shaded for the two main rivals."""
+    """E(A, W) along iterations: every trial thin, the mean thick, four fifths of them shaded for two rivals."""
     shown = np.unique(np.round(np.geomspace(1, 301, 30)).astype(int)) - 1
     for method in (m for m in LOOK if m in found.methods(setting)):
         colour, dash = LOOK[method]
@@ -96,10 +96,9 @@ def error_curves(axes: Axes, found: Found, setting: str) -> None:
             curves.append(np.interp(shown, np.append(np.arange(len(errors)) * every, max(last, len(errors))), ends))
         for curve in curves:
             axes.plot(shown + 1, curve, color=colour, linewidth=0.4, alpha=0.18)
-        mean, deviation = np.mean(curves, axis=0), np.std(curves, axis=0)
-        axes.plot(shown + 1, mean, color=colour, linestyle=dash, linewidth=1.8, label=method)
-        if method in ("paper, refined", "joint EM"):
-            axes.fill_between(shown + 1, np.maximum(mean - deviation, 1e-3), mean + deviation, color=colour, alpha=0.12)
+        axes.plot(shown + 1, np.mean(curves, axis=0), color=colour, linestyle=dash, linewidth=1.8, label=method)
+        if method in ("two stages, refined", "joint EM"):
+            axes.fill_between(shown + 1, *np.quantile(curves, (0.1, 0.9), axis=0), color=colour, alpha=0.12)
     axes.set(title=setting, xlabel="iteration + 1", ylabel="error E(A, W)")
     log_axis(axes, "x")
     log_axis(axes, "y")
@@ -111,8 +110,8 @@ def figure_curves(found: Found) -> Figure:
     for place, setting in zip(axes, found.settings, strict=True):
         if setting == "a":
             fits = tables.gate_path(found)[:, :11]
-            place.plot(fits.T, color=LOOK["paper"][0], linewidth=0.5, alpha=0.3)
-            place.plot(fits.mean(axis=0), color=LOOK["paper"][0], linewidth=2, marker="o", markersize=4)
+            place.plot(fits.T, color=LOOK["two stages"][0], linewidth=0.5, alpha=0.3)
+            place.plot(fits.mean(axis=0), color=LOOK["two stages"][0], linewidth=2, marker="o", markersize=4)
             place.set(title="a, the gate alone, k = 2", xlabel="iteration", ylabel="GatingFit", ylim=(0, 1.02))
         else:
             error_curves(place, found, setting)
@@ -145,15 +144,16 @@ def figure_scaling(found: Found) -> Figure:
     """Share of fits at the optimum against k, and against rows per parameter."""
     figure, axes = panels(2, 4.6, 3.6)
     groups = ("k = ", "n / (k d) = ")
-    labels = ("number of experts k, n / (k d) = 60", "n / (k d), k = 6")
+    labels = ("number of experts k, n / (k d) = 20", "n / (k d), k = 6")
     for place, group, label in zip(axes, groups, labels, strict=True):
         settings = [s for s in found.settings if s.startswith(group)]
         shares = [tables.at_optimum(found, s) for s in settings]
         values = [float(s.removeprefix(group)) for s in settings]
-        for method in (m for m in LOOK if m in shares[0] and m != "from the truth"):
+        methods = [m for m in LOOK if m in shares[0] and m != "from the truth"]
+        for method, marker, size in zip(methods, "o^sD", (4, 5, 8, 11), strict=True):
             colour, dash = LOOK[method]
-            share = [s[method].mean() for s in shares]
-            place.plot(values, share, color=colour, linestyle=dash, marker="o", markersize=4, label=method)
+            how = {"marker": marker, "markersize": size, "markerfacecolor": "none"}  # lines on top of each other show
+            place.plot(values, [s[method].mean() for s in shares], color=colour, linestyle=dash, label=method, **how)
         place.set(xlabel=label, ylabel="share of fits at the optimum", ylim=(-0.03, 1.03))
     log_axis(axes[1], "x")
     below(figure, axes[0])

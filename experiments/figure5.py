@@ -100,9 +100,9 @@ def trial(setting: dict[str, Any], seed: int) -> dict[str, Any]:
         *train, k, activation=g, noise_scale=sigma, init=(paper.A, paper.W), max_iter=setting["max_iter"]
     )
     models = {
-        "paper, Orth-ALS": spectral(**PAPER_CHOICES),
-        "paper": paper,
-        "paper, refined": MoEParameters(from_paper.expert_coef, from_paper.gate_coef, sigma, g=g),
+        "two stages, Orth-ALS": spectral(**PAPER_CHOICES),
+        "two stages": paper,
+        "two stages, refined": MoEParameters(from_paper.expert_coef, from_paper.gate_coef, sigma, g=g),
         "joint EM, the paper's choice": best_em(train, k, sigma, g, rng, **limits),
         "joint EM, its best": best_em(train, *chosen, rng, **limits),
         "default fit": MoERegressor(k, random_state=seed).fit(*train),
