@@ -104,3 +104,16 @@ def test_projection_is_nearest(rng):
     assert np.all(np.linalg.norm(P, axis=1) <= 1 + 1e-12)
     np.testing.assert_array_equal(project_rows(P / 2, 1.0), P / 2)
     np.testing.assert_array_equal(project_rows(W, None), W)
+
+
+def test_gate_over_dependent_inputs_is_maximised():
+    rng = np.random.default_rng(0)
+    V = rng.standard_normal((2, 80))
+    V = np.vstack([V, V[0], 1e-9 * V[1], np.zeros(80)])  # repeated, tiny and empty channels
+    R = rng.dirichlet(np.ones(3), 80).T
+    sums, start = objective(R, V), np.zeros((2, 5))
+    W = maximise_gate(sums, start, sums(start))
+    assert np.all(np.isfinite(W))
+    alone = objective(R, V[:2])
+    best = maximise_gate(alone, np.zeros((2, 2)), alone(np.zeros((2, 2))))
+    assert sums(W).value == pytest.approx(alone(best).value, abs=1e-6)

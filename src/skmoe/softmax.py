@@ -79,13 +79,22 @@ def project_rows(W: np.ndarray, radius: float | None) -> np.ndarray:
     return W * np.minimum(1.0, radius / np.maximum(length, np.finfo(float).tiny))
 
 
+def _solve(H: np.ndarray, right: np.ndarray, floor: float) -> np.ndarray:
+    """Solution of a positive definite system; curvatures that rounding made smaller than `floor` count as that."""
+    factor, info = linalg.lapack.dpotrf(H, lower=1)
+    if info == 0:
+        return linalg.cho_solve((factor, True), right)
+    values, vectors = linalg.eigh(H)
+    return vectors @ ((vectors.T @ right) / np.maximum(values, floor))
+
+
 def _newton_target(W: np.ndarray, sums: GateSums, radius: float | None) -> np.ndarray:
     """Maximiser of the quadratic model at `W`, over the ball when there is one."""
     H, gradient = sums.information, sums.gradient
     # a direction that no row informs must not be moved along: a floor far below any real curvature does that
-    H = H + 1e-12 * max(np.trace(H) / H.shape[0], np.finfo(float).tiny) * np.eye(H.shape[0])
-    step = linalg.solve(H, gradient.ravel(), assume_a="pos").reshape(W.shape)
-    target = W + step
+    floor = 1e-12 * max(np.trace(H) / H.shape[0], np.finfo(float).tiny)
+    H = H + floor * np.eye(H.shape[0])
+    target = W + _solve(H, gradient.ravel(), floor).reshape(W.shape)
     if radius is None or np.all(np.linalg.norm(target, axis=1) <= radius):
         return target
     # accelerated projected gradient on the small quadratic; no pass over the rows
