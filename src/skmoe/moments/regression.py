@@ -24,7 +24,7 @@ __all__ = ["Moments", "hermite_features", "hermite_regression", "leading_basis",
 
 GRAM_FLOPS = 5e9  # work allowed for a regression's Gram matrix; beyond it rows are sampled, and all rows correct it
 ROWS_PER_FEATURE = 6  # fewer rows than this per feature, and the regression would add noise instead of removing it
-SAMPLE_PER_FEATURE = 400  # rows per feature beyond which more of them in the Gram matrix make no difference
+SAMPLE_PER_FEATURE = 200  # rows per feature beyond which more of them in the Gram matrix make no difference
 MOST_FEATURES = 455  # 12 dimensions
 
 
@@ -56,15 +56,15 @@ def order_slices(q: int) -> list[slice]:
     return [slice(int(a), int(b)) for a, b in pairwise(ends)]
 
 
-def hermite_features(z: Array) -> Array:
-    """Orthonormal Hermite polynomials of orders 0 to 3 of a block (q, b): (m, b), in the order of `index_table`."""
+def hermite_features(z: Array, order: int = 3) -> Array:
+    """Orthonormal Hermite polynomials of orders 0 to `order` of a block (q, b): (m, b), as `index_table` has them."""
     xp = array_namespace(z)
     q = z.shape[0]
     second = (z * z - 1) / sqrt(2)  # of one coordinate
     rows = [xp.ones_like(z[:1, :]), z]
     for i in range(q):
         rows += [second[i : i + 1, :], z[i, :] * z[i + 1 :, :]]
-    for i in range(q):
+    for i in range(q if order == 3 else 0):
         rows += [z[i : i + 1, :] * (z[i : i + 1, :] ** 2 - 3) / sqrt(6), second[i, :] * z[i + 1 :, :]]
         for j in range(i + 1, q):
             rows += [z[i : i + 1, :] * second[j : j + 1, :], (z[i, :] * z[j, :]) * z[j + 1 :, :]]
@@ -175,17 +175,19 @@ def leading_basis(
     U = _top(sign * score_moment(X, y, rest, law, 2), q)
     inside = _Inside(U, mean, covariance)
     coef, _ = _fit_sample(X, y, lambda Z, t: rest(Z, t)[None, :], inside, q, rng)
-    explained = to_device(coef, X)
+    quadratic = order_slices(q)[2]
+    explained = to_device(coef[:, : quadratic.stop], X)
 
     def last(Z: Array, t: Array) -> Array:
-        return rest(Z, t) - (explained @ hermite_features(inside.coordinates(Z)))[0, :]
+        return rest(Z, t) - (explained @ hermite_features(inside.coordinates(Z), order=2))[0, :]
 
-    T2 = score_moment(X, y, last, law, 2) + inside.B.T @ tensor(coef[0, order_slices(q)[2]], q, 2) @ inside.B
+    T2 = score_moment(X, y, last, law, 2) + inside.B.T @ tensor(coef[0, quadratic], q, 2) @ inside.B
     return _top(sign * T2, q), T2
 
 
 def _top(T2: np.ndarray, q: int) -> np.ndarray:
-    return linalg.eigh(T2)[1][:, ::-1][:, :q]
+    d = len(T2)
+    return linalg.eigh(T2, subset_by_index=(d - q, d - 1))[1][:, ::-1]
 
 
 class _Inside:
