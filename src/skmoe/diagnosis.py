@@ -21,8 +21,7 @@ def summarise(model: Any, *, robust: bool) -> Summary:
     """Coefficient table of a fitted `MoERegressor`."""
     k, d = model.expert_coef_.shape
     covariance = model.covariance_robust_ if robust else model.covariance_
-    size = 2 * k * (d + 1) + k
-    errors = split_errors(np.full((size, size), np.nan) if covariance is None else covariance, k, d)
+    errors = split_errors(covariance, k, d)
     names = [str(name) for name in getattr(model, "feature_names_in_", [f"x{i}" for i in range(d)])]
     table = Summary(
         f"Mixture of {k} experts ({model.parameters_.g.name}), noise {model.noise!r}",

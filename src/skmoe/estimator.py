@@ -255,9 +255,7 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         self.noise_scale_ = p.sigma
         k, d = p.A.shape
         self.covariance_, self.covariance_robust_ = fitted.covariance, fitted.sandwich
-        size = 2 * k * (d + 1) + k
-        errors = split_errors(np.full((size, size), np.nan) if fitted.covariance is None else fitted.covariance, k, d)
-        for name, values in errors.items():
+        for name, values in split_errors(fitted.covariance, k, d).items():
             setattr(self, f"{name}_se_", values)
         self.n_experts_ = k
         self.n_parameters_ = fitted.n_parameters

@@ -68,9 +68,12 @@ def propagate(map_to: Callable[[np.ndarray], np.ndarray], at: np.ndarray) -> np.
     return np.stack([map_to(at + step) - base for step in np.eye(len(at))], axis=1)
 
 
-def split_errors(covariance: np.ndarray, k: int, d: int) -> dict[str, np.ndarray]:
-    """Standard errors by name from a covariance over (A, b, W, c, sigma)."""
-    errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+def split_errors(covariance: np.ndarray | None, k: int, d: int) -> dict[str, np.ndarray]:
+    """Standard errors by name from a covariance over (A, b, W, c, sigma); NaN where there is none."""
+    if covariance is None:
+        errors = np.full(2 * k * (d + 1) + k, np.nan)
+    else:
+        errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     sizes = {
         "expert_coef": (k, d),
         "expert_intercept": (k,),

@@ -96,9 +96,7 @@ def load(path: Any, make: Callable[..., Any]) -> Any:
         c=model.gate_intercept_,
         g=header["settings"]["activation"],
     )
-    size = 2 * k * (d + 1) + k
-    covariance = np.full((size, size), np.nan) if model.covariance_ is None else model.covariance_
-    for name, values in split_errors(covariance, k, d).items():
+    for name, values in split_errors(model.covariance_, k, d).items():
         setattr(model, f"{name}_se_", values)
     model.history_ = header["history"]
     for name in ("log_likelihood", "spectrum"):
