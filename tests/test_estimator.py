@@ -384,23 +384,15 @@ def test_frames_are_taken_with_their_names(problem, library):
         model.predict(frame[["age", "speed", "mass", "time"]])
 
 
-def test_interruption_keeps_the_best_model_so_far(problem, monkeypatch):
-    import skmoe.estimator as room
-
+def test_interruption_keeps_the_best_model_so_far(problem):
     X, y, _ = problem
-    original, calls = room.fit_search, []
 
-    def interrupting(task, k, rng, **how):
-        def stop(search):
-            calls.append(1)
-            if len(calls) == 40:
-                raise KeyboardInterrupt
+    def stop(progress):
+        if progress.step == 40:
+            raise KeyboardInterrupt
 
-        return original(task, k, rng, callback=stop)
-
-    monkeypatch.setattr(room, "fit_search", interrupting)
     with pytest.warns(ConvergenceWarning, match="interrupted"):
-        model = MoERegressor(3, random_state=0).fit(X, y)
+        model = MoERegressor(3, random_state=0, verbose=stop).fit(X, y)
     assert not model.converged_
     assert np.all(np.isfinite(model.predict(X)))
     assert model.score(X, y) > 0
@@ -410,6 +402,15 @@ def test_verbose_prints_progress(problem, capsys):
     X, y, _ = problem
     MoERegressor(2, random_state=0, verbose=2).fit(X[:500], y[:500])
     assert "log-likelihood" in capsys.readouterr().out
+
+
+def test_verbose_callable_sees_progress_in_the_units_of_the_data(problem):
+    X, y, _ = problem
+    seen = []
+    model = MoERegressor(2, random_state=0, verbose=seen.append).fit(X, 100 * y)
+    assert [p.step for p in seen] == list(range(1, len(seen) + 1))
+    assert {p.n_experts for p in seen} == {2}
+    assert abs(seen[-1].log_likelihood - model.log_likelihood_) < 1e-3
 
 
 # -- bad input --------------------------------------------------------------------------------------------------------

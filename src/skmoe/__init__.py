@@ -13,14 +13,18 @@ The flow, which the rooms of this package follow::
       -> a model in your units        fitting, inference, estimator       (MoERegressor)
 """
 
-from skmoe import datasets, metrics, scores
-from skmoe.activations import Activation
-from skmoe.baseline import joint_em
-from skmoe.datasets import make_moe
-from skmoe.estimator import MoERegressor, load
-from skmoe.experts import learn_experts
-from skmoe.gating import learn_gate
-from skmoe.labels import label_transform
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from skmoe import datasets, metrics, scores
+    from skmoe.activations import Activation
+    from skmoe.baseline import joint_em
+    from skmoe.datasets import make_moe
+    from skmoe.estimator import MoERegressor, load
+    from skmoe.experts import learn_experts
+    from skmoe.gating import learn_gate
+    from skmoe.labels import label_transform
 
 __version__ = "0.1.0"
 
@@ -37,3 +41,26 @@ __all__ = [
     "metrics",
     "scores",
 ]
+
+_HOME = {
+    "Activation": "activations",
+    "MoERegressor": "estimator",
+    "joint_em": "baseline",
+    "label_transform": "labels",
+    "learn_experts": "experts",
+    "learn_gate": "gating",
+    "load": "estimator",
+    "make_moe": "datasets",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for: what is not used costs no start-up time."""
+    if name not in __all__:
+        raise AttributeError(f"module 'skmoe' has no attribute {name!r}")
+    home = import_module(f"skmoe.{_HOME.get(name, name)}")
+    return getattr(home, name) if name in _HOME else home
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -18,7 +18,7 @@ from skmoe.activations import get_activation
 from skmoe.arrays import Array, array_namespace, to_numpy
 from skmoe.diagnosis import diagnose, look_at_inputs, summarise
 from skmoe.experts import learn_experts
-from skmoe.fitting import Fitted, Task, choose_experts, fit_joint_em, fit_search, most_experts
+from skmoe.fitting import Fitted, Progress, Task, choose_experts, fit_joint_em, fit_search, most_experts
 from skmoe.gating import learn_gate
 from skmoe.inference import Summary, mixture_quantile, split_errors
 from skmoe.model import MoEParameters
@@ -64,8 +64,9 @@ class MoERegressor(RegressorMixin, BaseEstimator):
     expert_features, gate_features : sequences of column names or indices, optional
         Columns that experts and gate look at, by default all.
     random_state : int, RandomState instance or None
-    verbose : int
-        Prints a line per stage.
+    verbose : int or callable
+        Prints how far the fit is, every 50th step (1) or every step (2); a callable is given a `Progress` at each step
+        instead, and what it raises ends the fit.
 
     Attributes
     ----------
@@ -105,7 +106,7 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         expert_features: Sequence[Any] | None = None,
         gate_features: Sequence[Any] | None = None,
         random_state: Any = None,
-        verbose: int = 0,
+        verbose: int | Callable[[Progress], None] = 0,
     ) -> None:
         self.n_experts = n_experts
         self.activation = activation
@@ -191,11 +192,11 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         )
 
     def _learn(self, task: Task, rng: np.random.Generator) -> Fitted:
-        report = self._progress() if self.verbose else None
+        report = self._report if self.verbose else None
         if self.method == "spectral":
             return self._spectral(task, rng)
         if self.n_experts == "auto":
-            fitted, self._tried_ = choose_experts(task, rng, callback=report)
+            fitted, self._tried_ = choose_experts(task, rng, report=report)
             return fitted
         k, most = int(self.n_experts), most_experts(task)
         if k > most:
@@ -206,8 +207,8 @@ class MoERegressor(RegressorMixin, BaseEstimator):
             )
             k = most
         if self.method == "joint-em":
-            return fit_joint_em(task, k, rng, int(self.n_init), callback=report)
-        return fit_search(task, k, rng, callback=report)
+            return fit_joint_em(task, k, rng, int(self.n_init), report=report)
+        return fit_search(task, k, rng, report=report)
 
     def _spectral(self, task: Task, rng: np.random.Generator) -> Fitted:
         """The paper and nothing else: Algorithm 1, Algorithm 2."""
@@ -287,18 +288,15 @@ class MoERegressor(RegressorMixin, BaseEstimator):
                 stacklevel=3,
             )
 
-    def _progress(self) -> Any:
-        seen = {"calls": 0}
-
-        def report(search: Any) -> None:
-            seen["calls"] += 1
-            if seen["calls"] % 50 == 0 or self.verbose > 1:
-                level = getattr(search, "_level", np.nan)
-                print(
-                    f"[MoERegressor] step {seen['calls']}: best log-likelihood {level:.6f} (inside units)", flush=True
-                )
-
-        return report
+    def _report(self, progress: Progress) -> None:
+        if callable(self.verbose):
+            self.verbose(progress)
+        elif self.verbose > 1 or (self.verbose and progress.step % 50 == 0):
+            print(
+                f"[MoERegressor] {progress.n_experts} experts, {progress.stage}, step {progress.step}: "
+                f"best log-likelihood {progress.log_likelihood:.6f}",
+                flush=True,
+            )
 
     # -- using --------------------------------------------------------------------------------------------------------
 

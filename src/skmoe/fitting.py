@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from skmoe.scores import fit_law
 from skmoe.starts import Search, StartRecord, labelled_start, random_labels
 from skmoe.whitening import whitening_map
 
-__all__ = ["Fitted", "Task", "choose_experts", "fit_joint_em", "fit_search"]
+__all__ = ["Fitted", "Progress", "Task", "choose_experts", "fit_joint_em", "fit_search"]
 
 CANONICAL_ROWS = 20_000  # tables up to this size are brought into one order, whatever order they came in
 SPECTRAL_ROWS = 50_000  # the consistent start looks at no more rows than this
@@ -52,6 +53,16 @@ class Task:
     gate_columns: Sequence[int] | None = None
     max_iter: int = 500
     tol: float = 1e-4
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a fit is: "starts" are raced on some of the rows, the best are finished on "all rows"."""
+
+    stage: str
+    n_experts: int
+    step: int
+    log_likelihood: float  # the best so far, mean per row, in the caller's units
 
 
 @dataclass
@@ -207,18 +218,25 @@ def fit_search(
     rng: np.random.Generator,
     *,
     warm: Sequence[tuple[str, Theta]] = (),
-    callback: Callable[[Search], None] | None = None,
+    report: Callable[[Progress], None] | None = None,
     quick: bool = False,
 ) -> Fitted:
     """The default: consistent start, other cheap starts beside it, maximum likelihood from the winners."""
     units = Units(task, k)
+    steps = count(1)
+
+    def tell(search: Search) -> None:
+        if report is not None:
+            stage = "starts" if search.best is None else "all rows"
+            report(Progress(stage, k, next(steps), units.log_likelihood(search.level)))
+
     found = spectral_start(units, rng)
     starts = list(warm) if found is None else [("spectral", found[0]), *warm]
     search = Search(
         units.likelihood,
         rng,
         starts=starts,
-        callback=callback,
+        callback=tell,
         quick=quick,
         tol=task.tol,
         max_iter=task.max_iter,
@@ -239,7 +257,7 @@ def fit_search(
 
 
 def fit_joint_em(
-    task: Task, k: int, rng: np.random.Generator, n_init: int, callback: Callable[[Any], None] | None = None
+    task: Task, k: int, rng: np.random.Generator, n_init: int, report: Callable[[Progress], None] | None = None
 ) -> Fitted:
     """The baseline: EM from random labels, the best of `n_init` runs."""
     units = Units(task, k)
@@ -254,8 +272,8 @@ def fit_joint_em(
         records.append(StartRecord(f"random {i}", run.log_likelihood[-1], "all rows"))
         if best is None or run.log_likelihood[-1] > best.log_likelihood[-1]:
             best = run
-        if callback is not None:
-            callback(run)
+        if report is not None:
+            report(Progress("all rows", k, i + 1, units.log_likelihood(best.log_likelihood[-1])))
     assert best is not None
     fitted = finish(units, best.points[-1], None, polish=False)
     fitted.trace, fitted.converged, fitted.records = np.array(best.log_likelihood), best.converged, records

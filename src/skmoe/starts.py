@@ -132,7 +132,7 @@ class Search:
 
     Attributes
     ----------
-    theta : Theta, the best point so far
+    theta, level : Theta, float, the best point so far and its objective
     best : Fit, the best finished fit on all rows
     records : list of StartRecord
     agreement : int, finished starts of the race that reached the winner's likelihood, itself included
@@ -159,7 +159,7 @@ class Search:
         self.theta: Theta | None = None
         self.best: Fit | None = None
         self.records: list[StartRecord] = []
-        self.drawn, self._level = 0, -np.inf
+        self.drawn, self.level = 0, -np.inf
         self.agreement, self.disputed = 0, False
 
     def run(self) -> Fit:
@@ -187,8 +187,8 @@ class Search:
         level = -np.inf if self.best is None else self.best.objective
         on_all_rows = ascent.likelihood is self.likelihood
         # subsamples differ a little in level: until a fit on all rows stands, theirs are the best there is
-        if (on_all_rows or self.best is None) and ascent.known.objective > max(level, self._level):
-            self.theta, self._level = ascent.theta, ascent.known.objective
+        if (on_all_rows or self.best is None) and ascent.known.objective > max(level, self.level):
+            self.theta, self.level = ascent.theta, ascent.known.objective
         if self.callback is not None:
             self.callback(self)
 
@@ -315,7 +315,7 @@ class Search:
         )
         self.records.append(StartRecord(name, fit.log_likelihood, "all rows"))
         if self.best is None or _beats(fit, self.best, self.likelihood):
-            self.best, self.theta, self._level = fit, fit.theta, fit.objective
+            self.best, self.theta, self.level = fit, fit.theta, fit.objective
         return self.best
 
     def _immigrants(self, part: JointLikelihood, best: Fit) -> Iterator[tuple[str, Theta]]:
