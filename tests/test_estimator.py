@@ -410,7 +410,7 @@ def test_verbose_callable_sees_progress_in_the_units_of_the_data(problem):
     model = MoERegressor(2, random_state=0, verbose=seen.append).fit(X, 100 * y)
     assert [p.step for p in seen] == list(range(1, len(seen) + 1))
     assert {p.n_experts for p in seen} == {2}
-    assert abs(seen[-1].log_likelihood - model.log_likelihood_) < 1e-3
+    assert abs(seen[-1].log_likelihood - model.log_likelihood_) < 0.05
 
 
 # -- bad input --------------------------------------------------------------------------------------------------------
