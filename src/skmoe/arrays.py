@@ -14,12 +14,27 @@ from array_api_compat import array_namespace, device
 
 Array = Any  # any array of an Array API namespace
 
-__all__ = ["Array", "array_namespace", "columns", "device", "is_array", "rows_last", "to_device", "to_numpy"]
+__all__ = [
+    "Array",
+    "array_namespace",
+    "columns",
+    "device",
+    "is_array",
+    "on_accelerator",
+    "rows_last",
+    "to_device",
+    "to_numpy",
+]
 
 
 def is_array(x: object) -> bool:
     """Whether `x` belongs to an Array API namespace (a DataFrame or a list does not)."""
     return compat.is_array_api_obj(x)
+
+
+def on_accelerator(x: Array) -> bool:
+    """Whether an array lives on a GPU or the like."""
+    return compat.is_cupy_array(x) or (compat.is_torch_array(x) and x.device.type != "cpu")
 
 
 def to_numpy(x: Array) -> np.ndarray:

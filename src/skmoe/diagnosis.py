@@ -8,6 +8,8 @@ import numpy as np
 from scipy import stats
 from scipy.special import ndtr
 
+from skmoe.arrays import to_numpy
+from skmoe.blocks import take_rows
 from skmoe.fitting import looks_gaussian
 from skmoe.inference import Summary, split_errors
 from skmoe.whitening import whitening_map
@@ -66,9 +68,15 @@ def _used(features: Any, d: int, names: list[str]) -> list[int]:
     return [names.index(f) if isinstance(f, str) else int(f) for f in features]
 
 
-def look_at_inputs(model: Any, X: np.ndarray) -> dict[str, Any]:
+def some_rows(*arrays: Any) -> tuple[np.ndarray, ...]:
+    """At most `LOOK_ROWS` rows, evenly spaced, on the host."""
+    n = arrays[0].shape[0]
+    return tuple(to_numpy(a) for a in take_rows(arrays, np.arange(0, n, -(-n // LOOK_ROWS))))
+
+
+def look_at_inputs(model: Any, X: Any) -> dict[str, Any]:
     """What a diagnosis needs to know of the inputs a `MoERegressor` was fitted to."""
-    rows = X[:: -(-len(X) // LOOK_ROWS)]
+    (rows,) = some_rows(X)
     center, transform = whitening_map(rows)
     Z = (rows - center) @ transform
     worst = 0.0
@@ -87,7 +95,7 @@ def look_at_inputs(model: Any, X: np.ndarray) -> dict[str, Any]:
     }
 
 
-def diagnose(model: Any, X: np.ndarray | None, y: np.ndarray | None) -> Summary:
+def diagnose(model: Any, X: Any, y: Any) -> Summary:
     """Diagnosis of a fitted `MoERegressor`: what was checked, what came out, what it means; with rows, calibration."""
     table = Summary("Diagnosis", ("question", "finding", "in words"))
     _inputs(table, model)
@@ -95,7 +103,7 @@ def diagnose(model: Any, X: np.ndarray | None, y: np.ndarray | None) -> Summary:
     _starts(table, model)
     _uncertainty(table, model)
     if X is not None and y is not None:
-        _calibration(table, model, X, y)
+        _calibration(table, model, *some_rows(X, y))
     return table
 
 
@@ -145,6 +153,11 @@ def _starts(table: Summary, model: Any) -> None:
         if agreement >= 2
         else "no two starts ended at the same optimum: fit again with another random_state and compare"
     )
+    if model.history_["searched"] < model.history_["rows"]:
+        searched, rows, passes = (model.history_[name] for name in ("searched", "rows", "passes"))
+        finding = f"{searched:,} of {rows:,} rows"
+        words = f"starts were compared on a random sample; the winner was finished on all rows, in {passes} passes"
+        table.rows.append(("rows searched", finding, words))
     table.rows.append(("agreement of starts", f"{agreement} reached the winner ({model.history_['winner']})", words))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
@@ -11,18 +12,21 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from skmoe import persistence
 from skmoe.activations import get_activation
 from skmoe.arrays import Array, array_namespace, to_numpy
+from skmoe.blocks import in_memory
+from skmoe.checkpoint import Checkpoint
 from skmoe.diagnosis import diagnose, look_at_inputs, summarise
 from skmoe.experts import learn_experts
-from skmoe.fitting import Fitted, Progress, Task, choose_experts, fit_joint_em, fit_search, most_experts
+from skmoe.fitting import Fitted, Progress, Task, choose_experts, fit_joint_em, fit_search, most_experts, prepared
 from skmoe.gating import learn_gate
-from skmoe.inference import Summary, mixture_quantile, split_errors
+from skmoe.inference import Summary, interval, log_likelihood, r_squared, split_errors
+from skmoe.inputs import apply, rows_to_fit, rows_to_use
 from skmoe.model import MoEParameters
-from skmoe.validation import check_columns, check_n_experts, check_noise_scale, check_positive, check_varies
+from skmoe.validation import check_columns, check_n_experts, check_noise_scale, check_positive
 
 __all__ = ["MoERegressor", "load"]
 
@@ -64,6 +68,9 @@ class MoERegressor(RegressorMixin, BaseEstimator):
     expert_features, gate_features : sequences of column names or indices, optional
         Columns that experts and gate look at, by default all.
     random_state : int, RandomState instance or None
+    checkpoint : path, optional
+        Where to note how far a long fit is, after each pass over all rows; a fit that finds the notes of its own kind
+        there goes on from them.
     verbose : int or callable
         Prints how far the fit is, every 50th step (1) or every step (2); a callable is given a `Progress` at each step
         instead, and what it raises ends the fit.
@@ -106,6 +113,7 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         expert_features: Sequence[Any] | None = None,
         gate_features: Sequence[Any] | None = None,
         random_state: Any = None,
+        checkpoint: Any = None,
         verbose: int | Callable[[Progress], None] = 0,
     ) -> None:
         self.n_experts = n_experts
@@ -121,6 +129,7 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         self.expert_features = expert_features
         self.gate_features = gate_features
         self.random_state = random_state
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     # -- learning -----------------------------------------------------------------------------------------------------
@@ -130,26 +139,24 @@ class MoERegressor(RegressorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : (n, d) array or DataFrame        y : (n,) array
-        sample_weight : (n,) array, optional
+        X : (n, d) array, DataFrame, Dask collection, path or pyarrow dataset
+            Arrays of PyTorch and CuPy stay on their device. Files (Parquet, CSV, Arrow) and Dask collections may be
+            larger than memory: they are read in blocks, see `skmoe.blocks`.
+        y : (n,) array; for files, and for Dask DataFrames if you like, the name of its column
+        sample_weight : (n,) array or name of a column, optional
             Integer weights are the same as repeated rows.
         """
         self._check_settings()
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], y_numeric=True, ensure_min_samples=2)
-        y = np.asarray(y, dtype=np.float64)
-        weight = None
-        if sample_weight is not None:
-            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-            X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
-            if len(y) < 2:
-                raise ValueError("sample_weight leaves fewer than two rows with weight; at least two are needed")
-        check_varies(y)
-        task = self._task(X, y, weight)
+        if hasattr(self, "parameters_"):  # a fit that fails must not leave the old model under new columns
+            del self.parameters_
+        task = self._task(*rows_to_fit(self, X, y, sample_weight))
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        self._tried_: list[tuple[int, float]] = []
-        fitted = self._learn(task, rng)
-        self._store(fitted)
-        self.history_["inputs"] = look_at_inputs(self, X)
+        if self.method != "spectral":
+            task = prepared(task, getattr(self, "feature_names_in_", None), self.n_experts, rng)
+        fitted, tried = self._learn(task, rng)
+        self._store(fitted, tried)
+        seen = task.X if task.sample is None else task.sample[0]
+        self.history_ |= {"inputs": look_at_inputs(self, seen), "rows": task.X.shape[0], "searched": seen.shape[0]}
         self._say_what_went_wrong(fitted)
         return self
 
@@ -191,24 +198,36 @@ class MoERegressor(RegressorMixin, BaseEstimator):
             tol=float(self.tol),
         )
 
-    def _learn(self, task: Task, rng: np.random.Generator) -> Fitted:
+    def _learn(self, task: Task, rng: np.random.Generator) -> tuple[Fitted, list[tuple[int, float]]]:
+        """The fit, and the numbers of experts tried on the way with their BIC."""
         report = self._report if self.verbose else None
         if self.method == "spectral":
-            return self._spectral(task, rng)
+            return self._spectral(task, rng), []
+        checkpoint = self._open_checkpoint(task)
         if self.n_experts == "auto":
-            fitted, self._tried_ = choose_experts(task, rng, report=report)
-            return fitted
-        k, most = int(self.n_experts), most_experts(task)
+            return choose_experts(task, rng, report=report, checkpoint=checkpoint)
+        assert task.look is not None
+        k, most = int(self.n_experts), most_experts(task, task.look.rows)
         if k > most:
             warnings.warn(
-                f"n_experts={k} asks for more than {len(task.y)} rows of {task.X.shape[1]} columns can carry (two rows "
-                f"per coefficient of an expert); {most} fitted instead: use fewer experts or more rows",
+                f"n_experts={k} asks for more than {task.look.rows} rows of {task.X.shape[1]} columns can carry (two "
+                f"rows per coefficient of an expert); {most} fitted instead: use fewer experts or more rows",
                 stacklevel=3,
             )
             k = most
         if self.method == "joint-em":
-            return fit_joint_em(task, k, rng, int(self.n_init), report=report)
-        return fit_search(task, k, rng, report=report)
+            return fit_joint_em(task, k, rng, int(self.n_init), report=report), []
+        return fit_search(task, k, rng, report=report, checkpoint=checkpoint), []
+
+    def _open_checkpoint(self, task: Task) -> Checkpoint | None:
+        if self.checkpoint is None:
+            return None
+        if self.method != "auto":
+            raise ValueError(f'checkpoint is for method="auto"; method is {self.method!r}')
+        settings = {k: v for k, v in self.get_params().items() if k not in ("checkpoint", "verbose", "random_state")}
+        assert task.look is not None
+        seen = vars(task.look) | {"shape": (*task.X.shape,)}
+        return Checkpoint(self.checkpoint, {k: repr(v) for k, v in settings.items()}, seen)
 
     def _spectral(self, task: Task, rng: np.random.Generator) -> Fitted:
         """The paper and nothing else: Algorithm 1, Algorithm 2."""
@@ -248,7 +267,7 @@ class MoERegressor(RegressorMixin, BaseEstimator):
             winner="spectral",
         )
 
-    def _store(self, fitted: Fitted) -> None:
+    def _store(self, fitted: Fitted, tried: list[tuple[int, float]]) -> None:
         p = fitted.parameters
         self.parameters_ = p
         self.expert_coef_, self.expert_intercept_ = p.A, p.b
@@ -271,7 +290,8 @@ class MoERegressor(RegressorMixin, BaseEstimator):
             "agreement": fitted.agreement,
             "at_floor": fitted.at_floor,
             "interrupted": fitted.interrupted,
-            "bic": self._tried_,
+            "bic": tried,
+            "passes": fitted.passes,
             "spectrum": None if fitted.spectral is None else fitted.spectral.spectrum,
             "gap": None if fitted.spectral is None else fitted.spectral.gap,
             "noise_level": None if fitted.spectral is None else fitted.spectral.noise_level,
@@ -300,68 +320,69 @@ class MoERegressor(RegressorMixin, BaseEstimator):
 
     # -- using --------------------------------------------------------------------------------------------------------
 
-    def _rows(self, X: Any) -> Array:
-        check_is_fitted(self)
-        return validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
-
-    def _rows_and_outputs(self, X: Any, y: Any) -> tuple[Array, Array]:
-        check_is_fitted(self)
-        X, y = validate_data(self, X, y, reset=False, dtype=[np.float64, np.float32], y_numeric=True)
-        return X, np.asarray(y, dtype=np.float64)
-
-    @staticmethod
-    def _like(values: Array, X: Array) -> Array:
-        return values.astype(X.dtype, copy=False)
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "parameters_")
 
     def predict(self, X: Any) -> Array:
         """Mean of y given the inputs: the experts' predictions weighted by the gate, (n,)."""
-        X = self._rows(X)
-        return self._like(self.parameters_.predict(X), X)
+        check_is_fitted(self)
+        return apply(self, self.parameters_.predict, X)
 
     def gate_proba(self, X: Any) -> Array:
         """Probability of each expert given the inputs, (n, k)."""
-        X = self._rows(X)
-        return self._like(self.parameters_.gate_proba(X), X)
+        check_is_fitted(self)
+        return apply(self, self.parameters_.gate_proba, X, width=self.n_experts_)
 
     def expert_predict(self, X: Any) -> Array:
         """What each expert predicts, (n, k)."""
-        X = self._rows(X)
-        return self._like(self.parameters_.expert_means(X), X)
+        check_is_fitted(self)
+        return apply(self, self.parameters_.expert_means, X, width=self.n_experts_)
 
     def responsibilities(self, X: Any, y: Any) -> Array:
         """Probability of each expert given inputs and output, (n, k)."""
-        X, y = self._rows_and_outputs(X, y)
-        return self._like(self.parameters_.responsibilities(X, y), X)
+        check_is_fitted(self)
+        return apply(self, self.parameters_.responsibilities, X, y, width=self.n_experts_)
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Array:
         """Bounds between which a new y falls with the given probability, (n, 2): exact quantiles of the mixture."""
         if not isinstance(coverage, Real) or not 0 < float(coverage) < 1:
             raise ValueError(f"coverage must be between 0 and 1; got {coverage!r}")
-        X = self._rows(X)
-        P, mean = self.parameters_.gate_proba(X), self.parameters_.expert_means(X)
-        tail = (1 - float(coverage)) / 2
-        bounds = [mixture_quantile(P, mean, self.noise_scale_, level) for level in (tail, 1 - tail)]
-        return self._like(np.stack(bounds, axis=1), X)
+        check_is_fitted(self)
+        return apply(self, partial(interval, self.parameters_, float(coverage)), X, width=2)
 
     def score_samples(self, X: Any, y: Any) -> Array:
         """Log density of each row, (n,)."""
-        X, y = self._rows_and_outputs(X, y)
-        return self.parameters_.log_density(X, y)
+        check_is_fitted(self)
+        return apply(self, self.parameters_.log_density, X, y, like=False)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of the variance of y that the predictions explain, R2; rows that are streamed take no weights."""
+        check_is_fitted(self)
+        X, y = rows_to_use(self, X, y)
+        if sample_weight is not None:
+            return super().score(X, y, sample_weight)
+        return r_squared(self.parameters_, X, y)
 
     def sample(self, X: Any, random_state: Any = None) -> Array:
         """Draw an output for each row of inputs, (n,)."""
-        X = self._rows(X)
         rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
-        return self._like(self.parameters_.sample(X, rng)[0], X)
+        X, _ = rows_to_use(self, X)
+        (X,) = in_memory(X)
+        return apply(self, lambda X: self.parameters_.sample(X, rng)[0], X)
 
     def aic(self, X: Any, y: Any) -> float:
         """Akaike's criterion on the given rows; smaller is better."""
-        return float(2 * self.n_parameters_ - 2 * np.sum(self.score_samples(X, y)))
+        return 2.0 * self.n_parameters_ - 2 * self._log_likelihood(X, y)[0]
 
     def bic(self, X: Any, y: Any) -> float:
         """Bayes' criterion on the given rows; smaller is better."""
-        values = self.score_samples(X, y)
-        return float(np.log(len(values)) * self.n_parameters_ - 2 * np.sum(values))
+        total, n = self._log_likelihood(X, y)
+        return float(np.log(n)) * self.n_parameters_ - 2 * total
+
+    def _log_likelihood(self, X: Any, y: Any) -> tuple[float, int]:
+        check_is_fitted(self)
+        X, y = rows_to_use(self, X, y)
+        return log_likelihood(self.parameters_, X, y), X.shape[0]
 
     # -- telling ------------------------------------------------------------------------------------------------------
 
@@ -376,7 +397,7 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         With rows, which may be new ones, it also says whether the predictive distribution agrees with them.
         """
         check_is_fitted(self)
-        return diagnose(self, *((None, None) if X is None else self._rows_and_outputs(X, y)))
+        return diagnose(self, *((None, None) if X is None else rows_to_use(self, X, y)))
 
     def save(self, path: Any) -> None:
         """Write the model to a file that runs no code when it is loaded; see `skmoe.load`."""

@@ -1,9 +1,4 @@
-r"""From a table to a fitted model: units in and out, the consistent start, the search, and the uncertainty.
-
-Inside, inputs are whitened and, for linear experts, the output is centred and scaled, so that nothing depends on the
-caller's units; results come back in them. For small tables rows are first brought into one order and repeated rows into
-weights, so that neither the order of rows nor the way of repeating them matters at all.
-"""
+r"""From a table to a fitted model: the consistent start, the search, the finish on all rows, and the uncertainty."""
 
 from __future__ import annotations
 
@@ -16,43 +11,22 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from skmoe.activations import Activation
 from skmoe.arrays import Array, array_namespace, to_numpy
+from skmoe.checkpoint import Checkpoint
 from skmoe.experts import learn_experts
 from skmoe.inference import covariances, propagate
-from skmoe.likelihood import JointLikelihood, Settings, Theta
+from skmoe.likelihood import JointLikelihood, Theta
 from skmoe.model import MoEParameters
 from skmoe.moves import remove_and_split
-from skmoe.refine import Ascent, Fit, run_em
+from skmoe.refine import POLISH, Ascent, Fit, extend, run_em
 from skmoe.scores import fit_law
 from skmoe.starts import Search, StartRecord, labelled_start, random_labels
-from skmoe.whitening import whitening_map
+from skmoe.units import MAX_EXPERTS, Task, Units, prepared
 
-__all__ = ["Fitted", "Progress", "Task", "choose_experts", "fit_joint_em", "fit_search"]
+__all__ = ["Fitted", "Progress", "Task", "choose_experts", "fit_joint_em", "fit_search", "prepared"]
 
-CANONICAL_ROWS = 20_000  # tables up to this size are brought into one order, whatever order they came in
 SPECTRAL_ROWS = 50_000  # the consistent start looks at no more rows than this
 LAW_ROWS = 1_000
-MAX_EXPERTS = 10  # "auto" tries no more
-POLISH = 1e-18  # squared distance to the optimum in standard errors that the last Newton steps aim at
-
-
-@dataclass(frozen=True)
-class Task:
-    """A table and the model to be fitted to it, in the caller's units."""
-
-    X: Array
-    y: Array
-    weight: Array | None
-    g: Activation
-    noise: str | float
-    intercept: bool
-    gate_penalty: float
-    input_law: Any = "auto"
-    expert_columns: Sequence[int] | None = None
-    gate_columns: Sequence[int] | None = None
-    max_iter: int = 500
-    tol: float = 1e-4
 
 
 @dataclass(frozen=True)
@@ -83,83 +57,9 @@ class Fitted:
     at_floor: bool = False
     interrupted: bool = False
     shares: np.ndarray | None = None
+    passes: int = 0  # over all rows
     spectral: Any = None
     theta: Theta | None = None  # inside units, for warm starts
-
-
-class Units:
-    """The likelihood over a task's rows in inside units, and the way back to the caller's."""
-
-    def __init__(self, task: Task, k: int) -> None:
-        X, y, weight = _canonical(task)
-        self.task = task
-        xp = array_namespace(y)
-        self.level, self.scale = 0.0, 1.0
-        if task.g.linear:
-            w = xp.ones_like(y) if weight is None else weight
-            total = float(xp.sum(w))
-            self.level = float(xp.sum(y * w)) / total if task.intercept else 0.0
-            self.scale = (float(xp.sum(w * (y - self.level) ** 2)) / total) ** 0.5 or 1.0
-        noise = task.noise if isinstance(task.noise, str) else float(task.noise) / self.scale
-        center, transform, expert_columns, gate_columns = _maps(task, X, weight)
-        self.likelihood = JointLikelihood(
-            X,
-            (y - self.level) / self.scale,
-            task.g,
-            k,
-            weight=weight,
-            intercept=task.intercept,
-            center=center,
-            transform=transform,
-            expert_columns=expert_columns,
-            gate_columns=gate_columns,
-            settings=Settings(noise=noise, gate_penalty=task.gate_penalty),
-        ).in_memory()
-
-    def outside(self, theta: Theta) -> MoEParameters:
-        """Parameters in the caller's units."""
-        p = self.likelihood.to_parameters(theta)
-        return replace(p, A=p.A * self.scale, b=p.b * self.scale + self.level, sigma=p.sigma * self.scale)
-
-    def log_likelihood(self, inside: float) -> float:
-        """Mean log-likelihood of the caller's y."""
-        return inside - float(np.log(self.scale))
-
-
-def _canonical(task: Task) -> tuple[Array, Array, Array | None]:
-    """Rows in one order with repeated ones as weights; only for small tables on the host."""
-    X, y, weight = task.X, task.y, task.weight
-    if not isinstance(X, np.ndarray) or len(X) > CANONICAL_ROWS:
-        return X, y, weight
-    table, back, counts = np.unique(np.column_stack([y, X]), axis=0, return_inverse=True, return_counts=True)
-    if weight is not None:
-        counts = np.bincount(back.ravel(), weights=weight)
-        table, counts = table[counts > 0], counts[counts > 0]
-    weighted = None if weight is None and len(table) == len(X) else counts.astype(np.float64)
-    if weighted is not None and np.all(weighted == 1):
-        weighted = None
-    return np.ascontiguousarray(table[:, 1:]), np.ascontiguousarray(table[:, 0]), weighted
-
-
-def _maps(
-    task: Task, X: Array, weight: Array | None
-) -> tuple[np.ndarray, np.ndarray, Sequence[int] | None, Sequence[int] | None]:
-    """Whitening of the inputs; where experts and gate see other columns, one beside the other."""
-    if task.expert_columns is None and task.gate_columns is None:
-        return *whitening_map(X, weight, centered=task.intercept), None, None
-    d = X.shape[1]
-    xp = array_namespace(X)
-    blocks, center = [], np.zeros(d)
-    for columns in (task.expert_columns, task.gate_columns):
-        index = list(range(d)) if columns is None else list(columns)
-        middle, inner = whitening_map(xp.take(X, xp.asarray(index), axis=1), weight, centered=task.intercept)
-        block = np.zeros((d, inner.shape[1]))
-        block[index] = inner
-        center[index] = middle
-        blocks.append(block)
-    first = blocks[0].shape[1]
-    transform = np.concatenate(blocks, axis=1)
-    return center, transform, range(first), range(first, transform.shape[1])
 
 
 def spectral_start(units: Units, rng: np.random.Generator) -> tuple[Theta, Any] | None:
@@ -167,7 +67,7 @@ def spectral_start(units: Units, rng: np.random.Generator) -> tuple[Theta, Any] 
 
     Directions have unit length there; lengths, intercepts, noise and gate are what EM learns next.
     """
-    part = units.likelihood
+    part = units.search
     k = part.k
     width = part.De - part.intercept
     if not part.same or k > width or k < 2:
@@ -219,24 +119,35 @@ def fit_search(
     *,
     warm: Sequence[tuple[str, Theta]] = (),
     report: Callable[[Progress], None] | None = None,
+    checkpoint: Checkpoint | None = None,
     quick: bool = False,
 ) -> Fitted:
-    """The default: consistent start, other cheap starts beside it, maximum likelihood from the winners."""
+    """The default: consistent start, other cheap starts beside it, maximum likelihood from the winners.
+
+    A large table is searched on its sample, and the winner finished on all rows.
+    """
     units = Units(task, k)
     steps = count(1)
 
-    def tell(search: Search) -> None:
+    def tell(stage: str, level: float) -> None:
         if report is not None:
-            stage = "starts" if search.best is None else "all rows"
-            report(Progress(stage, k, next(steps), units.log_likelihood(search.level)))
+            report(Progress(stage, k, next(steps), units.log_likelihood(level)))
 
+    stage = f"{k} experts{', quick' if quick else ''}"
+
+    def keep(theta: Theta) -> None:
+        if checkpoint is not None:
+            checkpoint.put(stage, theta, rng)
+
+    known = None if checkpoint is None else checkpoint.get(stage, rng)
+    if known is not None:
+        return _resumed(units, known, keep, tell)
     found = spectral_start(units, rng)
-    starts = list(warm) if found is None else [("spectral", found[0]), *warm]
     search = Search(
-        units.likelihood,
+        units.search,
         rng,
-        starts=starts,
-        callback=tell,
+        starts=list(warm) if found is None else [("spectral", found[0]), *warm],
+        callback=lambda search: tell("starts" if search.best is None else "finish", search.level),
         quick=quick,
         tol=task.tol,
         max_iter=task.max_iter,
@@ -244,15 +155,51 @@ def fit_search(
     interrupted = False
     try:
         fit = search.run()
-        fitted = finish(units, fit.theta, fit, polish=True)
+        keep(fit.theta)
+        if units.search is not units.likelihood:
+            search.records = [replace(r, stage="sample") if r.stage == "all rows" else r for r in search.records]
+            fit = _on_all_rows(units, fit, keep, tell)
+            search.records.append(StartRecord(_winner(search.records, "sample"), fit.log_likelihood, "all rows"))
+        fitted = finish(units, units.likelihood, fit.theta, fit, polish=True)
     except KeyboardInterrupt:
         if search.theta is None:  # nothing to keep yet
             raise
         interrupted = True
-        fitted = finish(units, search.theta, None, polish=False)
+        fitted = finish(units, units.search, search.theta, None, polish=False)
     fitted.records, fitted.agreement, fitted.interrupted = search.records, search.agreement, interrupted
-    fitted.winner = next((r.name for r in reversed(search.records) if r.stage == "all rows"), "")
+    fitted.winner = _winner(search.records, "all rows")
     fitted.spectral = None if found is None else found[1]
+    return fitted
+
+
+def _winner(records: list[StartRecord], stage: str) -> str:
+    return next((r.name for r in reversed(records) if r.stage == stage), "")
+
+
+def _on_all_rows(units: Units, fit: Fit, keep: Callable[[Theta], None], tell: Callable[[str, float], None]) -> Fit:
+    """From the sample's optimum to that of all rows, noting each step."""
+
+    def step(ascent: Ascent) -> None:
+        keep(ascent.theta)
+        tell("all rows", ascent.trace[-1])
+
+    part = Ascent(units.search, fit.theta, known=fit.curvature)
+    task = units.task
+    return extend(units.likelihood, part, tol=task.tol, max_iter=task.max_iter, callback=step)
+
+
+def _resumed(
+    units: Units,
+    known: Theta,
+    keep: Callable[[Theta], None],
+    tell: Callable[[str, float], None],
+) -> Fitted:
+    """Go on from a checkpoint: the search is over, the finish is not."""
+    part = Ascent(units.search, known)
+    fit = _on_all_rows(units, part.result(False), keep, tell)
+    fitted = finish(units, units.likelihood, fit.theta, fit, polish=True)
+    fitted.records = [StartRecord("checkpoint", fit.log_likelihood, "all rows")]
+    fitted.winner = "checkpoint"
     return fitted
 
 
@@ -265,7 +212,7 @@ def fit_joint_em(
     for i in range(n_init):
         run = run_em(
             units.likelihood,
-            labelled_start(units.likelihood, random_labels(units.likelihood, rng)),
+            labelled_start(units.search, random_labels(units.search, rng)),
             max_iter=task.max_iter,
             tol=task.tol,
         )
@@ -275,7 +222,7 @@ def fit_joint_em(
         if report is not None:
             report(Progress("all rows", k, i + 1, units.log_likelihood(best.log_likelihood[-1])))
     assert best is not None
-    fitted = finish(units, best.points[-1], None, polish=False)
+    fitted = finish(units, units.likelihood, best.points[-1], None, polish=False)
     fitted.trace, fitted.converged, fitted.records = np.array(best.log_likelihood), best.converged, records
     top = best.log_likelihood[-1]
     fitted.agreement = sum(top - r.log_likelihood < 1e-3 for r in records)
@@ -288,10 +235,11 @@ def choose_experts(task: Task, rng: np.random.Generator, **how: Any) -> tuple[Fi
 
     Numbers are compared by quick searches; the one chosen is then searched for in full.
     """
-    n = float(len(task.y) if task.weight is None else array_namespace(task.weight).sum(task.weight))
+    assert task.look is not None
+    n = task.look.total
     tried: list[tuple[int, float]] = []
     best, last = None, None
-    for k in range(1, min(MAX_EXPERTS, most_experts(task)) + 1):
+    for k in range(1, min(MAX_EXPERTS, most_experts(task, task.look.rows)) + 1):
         warm: list[tuple[str, Theta]] = [] if last is None else grown(Units(task, k), last)
         last = fit_search(task, k, rng, warm=warm, quick=True, **how)
         tried.append((k, last.n_parameters * np.log(n) - 2 * n * last.log_likelihood))
@@ -306,36 +254,35 @@ def choose_experts(task: Task, rng: np.random.Generator, **how: Any) -> tuple[Fi
     return max(full, best, key=lambda fitted: fitted.log_likelihood), tried
 
 
-def most_experts(task: Task) -> int:
+def most_experts(task: Task, rows: int) -> int:
     """Experts that the rows can carry: twice as many rows as coefficients each."""
-    n = len(task.y) if task.weight is None else int(array_namespace(task.weight).sum(task.weight > 0))
     columns = task.X.shape[1] if task.expert_columns is None else len(task.expert_columns)
-    return max(1, n // (2 * (columns + task.intercept)))
+    return max(1, rows // (2 * (columns + task.intercept)))
 
 
 def grown(units: Units, smaller: Fitted) -> list[tuple[str, Theta]]:
     """Starts with one expert more: each expert of a smaller fit split in two, in two ways."""
     theta = smaller.theta
-    if theta is None or not units.likelihood.intercept:
+    likelihood = units.search
+    if theta is None or not likelihood.intercept:
         return []
-    W = np.vstack([theta.W, np.zeros((1, theta.W.shape[1]))]) if theta.W.size else np.zeros((1, units.likelihood.Dg))
+    W = np.vstack([theta.W, np.zeros((1, theta.W.shape[1]))]) if theta.W.size else np.zeros((1, likelihood.Dg))
     spare = W[:1].copy()
     spare[0, -1] -= 8.0  # an expert that nobody would miss, for the split to take the place of
     W = np.vstack([spare, W])
     bigger = Theta(np.vstack([theta.A[:1], theta.A]), (W - W[-1])[:-1], np.append(theta.sigma[:1], theta.sigma))
     share = np.append(1e-3, np.full(len(theta.A), 1 / len(theta.A)))
-    moves = list(remove_and_split(units.likelihood, bigger, share))
+    moves = list(remove_and_split(likelihood, bigger, share))
     return [(f"grown: {name}", start) for name, start in moves if "split 0 " not in name]
 
 
-def finish(units: Units, theta: Theta, fit: Fit | None, *, polish: bool) -> Fitted:
+def finish(units: Units, likelihood: JointLikelihood, theta: Theta, fit: Fit | None, *, polish: bool) -> Fitted:
     """Last Newton steps, uncertainty, and the way back to the caller's units and order."""
-    likelihood = units.likelihood
     ascent = Ascent(likelihood, theta, known=None if fit is None else fit.curvature)
     trace = [] if fit is None else fit.trace
     if polish and not likelihood.g.kinks:
         for _ in range(3):
-            distance, gain = ascent.newton()
+            distance, gain = ascent.newton(enough=POLISH)
             if distance < POLISH or gain <= 0:
                 break
     end = ascent.result(fit.converged if fit is not None else False)
@@ -352,6 +299,7 @@ def finish(units: Units, theta: Theta, fit: Fit | None, *, polish: bool) -> Fitt
         at_floor=bool(np.any(end.at_floor)),
         shares=shares[order],
         theta=end.theta,
+        passes=units.likelihood.passes,
     )
     if end.identified and end.curvature is not None:
         outer = likelihood.score_outer(end.theta)

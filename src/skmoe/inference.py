@@ -10,7 +10,20 @@ import numpy as np
 from scipy import linalg
 from scipy.special import ndtr, ndtri
 
-__all__ = ["Summary", "covariances", "mixture_quantile", "propagate", "split_errors"]
+from skmoe.arrays import Array, array_namespace, to_device, to_numpy
+from skmoe.blocks import block_rows_for, row_blocks, sum_over_blocks
+from skmoe.model import MoEParameters
+
+__all__ = [
+    "Summary",
+    "covariances",
+    "interval",
+    "log_likelihood",
+    "mixture_quantile",
+    "propagate",
+    "r_squared",
+    "split_errors",
+]
 
 
 def mixture_quantile(P: np.ndarray, mean: np.ndarray, sigma: np.ndarray, level: float) -> np.ndarray:
@@ -45,6 +58,48 @@ def mixture_quantile(P: np.ndarray, mean: np.ndarray, sigma: np.ndarray, level: 
         if settled:
             break
     return q
+
+
+def interval(parameters: MoEParameters, coverage: float, X: Array) -> Array:
+    """Bounds between which an output falls with probability `coverage`, tails of equal weight, (n, 2)."""
+    tail = (1 - coverage) / 2
+    parts = []
+    for (x,) in row_blocks(X, block_rows=block_rows_for(8 * len(parameters.A))):
+        P, mean = to_numpy(parameters.gate_proba(x)), to_numpy(parameters.expert_means(x))
+        parts.append([mixture_quantile(P, mean, parameters.sigma, level) for level in (tail, 1 - tail)])
+    return to_device(np.concatenate([np.stack(bounds, axis=1) for bounds in parts]), X)
+
+
+def log_likelihood(parameters: MoEParameters, X: Array, y: Array) -> float:
+    """Log-likelihood of all rows together, in one pass."""
+    block_rows = block_rows_for(sum(parameters.A.shape))
+    (total,) = sum_over_blocks(
+        lambda x, t: (array_namespace(x).sum(parameters.log_density(x, t)),), X, y, block_rows=block_rows
+    )
+    return float(total)
+
+
+def r_squared(parameters: MoEParameters, X: Array, y: Array) -> float:
+    """Share of the variance of y that predictions explain, over any kind of rows, in one pass."""
+
+    def kernel(x: Array, t: Array) -> tuple[Array, ...]:
+        xp = array_namespace(x)
+        t = xp.astype(t, xp.float64, copy=False)
+        mean = xp.mean(t)
+        # pieces are merged about their own means, so that no digits are lost to a far origin
+        return (
+            xp.sum((t - parameters.predict(x)) ** 2),
+            xp.sum((t - mean) ** 2),
+            t.shape[0] * mean**2,
+            t.shape[0] * mean,
+        )
+
+    rest, inside, squares, total = (
+        float(v) for v in sum_over_blocks(kernel, X, y, block_rows=block_rows_for(sum(parameters.A.shape)))
+    )
+    n = X.shape[0]
+    between = max(squares - total**2 / n, 0.0)
+    return 1.0 - rest / (inside + between)
 
 
 def covariances(

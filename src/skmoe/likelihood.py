@@ -17,7 +17,7 @@ import numpy as np
 from skmoe import curvature
 from skmoe.activations import Activation, get_activation
 from skmoe.arrays import Array, array_namespace, device, to_device, to_numpy
-from skmoe.blocks import block_rows_for, sum_over_blocks
+from skmoe.blocks import Streamed, block_rows_for, sum_over_blocks, take_rows
 from skmoe.curvature import Curvature, weighted
 from skmoe.model import MoEParameters, Posterior, design, posterior, softmax
 from skmoe.products import unpack_symmetric, weighted_grams
@@ -100,9 +100,13 @@ class JointLikelihood:
         Whether experts and gate have an intercept, their last coefficient.
     center, transform : (d,), (d, r) arrays, optional
         Inputs are seen as ``z = (x - center) @ transform``, a block at a time; see `whitening_map`.
+    output : (float, float)
+        Outputs are seen as ``(y - level) / scale``.
     expert_columns, gate_columns : sequences of int, optional
         Columns of z that the experts and the gate see, by default all.
     settings : Settings, optional
+    total, spread : float, optional
+        Weight of all rows and standard deviation of the outputs as they are seen, where they are known.
     """
 
     def __init__(
@@ -116,13 +120,17 @@ class JointLikelihood:
         intercept: bool = False,
         center: np.ndarray | None = None,
         transform: np.ndarray | None = None,
+        output: tuple[float, float] = (0.0, 1.0),
         expert_columns: Sequence[int] | None = None,
         gate_columns: Sequence[int] | None = None,
         settings: Settings | None = None,
+        total: float | None = None,
+        spread: float | None = None,
     ) -> None:
-        xp = array_namespace(X)
-        self.X, self.y = X, y
-        self.weight = None if weight is None else xp.astype(weight, xp.float64, copy=False)
+        self.X, self.y, self.weight, self.output = X, y, weight, output
+        if weight is not None and not isinstance(weight, Streamed):
+            xp = array_namespace(X)
+            self.weight = xp.astype(weight, xp.float64, copy=False)
         self.g, self.k, self.intercept, self.settings = g, k, intercept, settings or Settings()
         self.same = expert_columns is None and gate_columns is None
         self.expert_columns, self.gate_columns = expert_columns, gate_columns
@@ -130,7 +138,9 @@ class JointLikelihood:
         self.center = np.zeros(d) if center is None else np.asarray(center, dtype=np.float64)
         self.transform = None if transform is None else np.asarray(transform, dtype=np.float64)
         self.mapped, self.designed = center is not None or transform is not None, False
-        self.total = float(self.n if weight is None else xp.sum(self.weight))
+        self.passes = 0
+        self.total = self._total() if total is None else total
+        self.spread = self._spread() if spread is None else spread
         width = d if self.transform is None else self.transform.shape[1]
         self.De, self.Dg = (
             (width if columns is None else len(columns)) + intercept for columns in (expert_columns, gate_columns)
@@ -147,14 +157,20 @@ class JointLikelihood:
             "per-expert": [slice(i, i + 1) for i in range(k)],
         }
         self.noise_groups = by_noise.get(settings.noise, [])  # experts that share a noise scale; none if it is known
-        xp = array_namespace(self.y)
-        weight = xp.ones_like(self.y) if self.weight is None else self.weight
-        mean = xp.sum(self.y * weight) / self.total
-        self.spread = float(xp.sum((self.y - mean) ** 2 * weight) / self.total) ** 0.5
         self.noise_floor = 1e-3 * self.spread if settings.noise_floor is None else settings.noise_floor
         default = min(max(2 * self.De / self.total, 0.005), 0.5 / k)
         self.min_share = default if settings.min_share is None else settings.min_share
         self.penalty = settings.gate_penalty / self.total
+
+    def _total(self) -> float:
+        return float(self.n if self.weight is None else array_namespace(self.weight).sum(self.weight))
+
+    def _spread(self) -> float:
+        """Standard deviation of the outputs, as they are seen."""
+        xp = array_namespace(self.y)
+        weight = xp.ones_like(self.y) if self.weight is None else self.weight
+        mean = xp.sum(self.y * weight) / self.total
+        return float(xp.sum((self.y - mean) ** 2 * weight) / self.total) ** 0.5 / self.output[1]
 
     # -- rows -------------------------------------------------------------------------------------------------------
 
@@ -169,6 +185,10 @@ class JointLikelihood:
             return Z
         xp = array_namespace(Z)
         return xp.concat([Z, xp.ones((1, Z.shape[1]), dtype=Z.dtype, device=device(Z))], axis=0)
+
+    def _outputs(self, y: Array) -> Array:
+        level, scale = self.output
+        return y if self.output == (0.0, 1.0) else (y - level) / scale
 
     def _designs(self, x: Array) -> tuple[Array, Array]:
         """Lay out the inputs of experts (De, b) and gate (Dg, b): one array where they see the same columns."""
@@ -190,14 +210,14 @@ class JointLikelihood:
 
     def subset(self, rows: np.ndarray | None = None) -> JointLikelihood:
         """Restrict to some of the rows (all by default), their design held in memory."""
-        take = (lambda a: a) if rows is None else (lambda a: _take_rows(a, rows))
         part = copy(self)
-        part.X, part.y = take(self.X), take(self.y)
-        part.weight = None if self.weight is None else take(self.weight)
+        arrays = (self.X, self.y, self.weight)
+        part.X, y, part.weight = arrays if rows is None else take_rows(arrays, rows)
+        part.y, part.output = self._outputs(y), (0.0, 1.0)
         if self.same and not self.designed:
             part.X, part.designed = self._mapped(part.X, self.intercept).T, True
         part.n = part.X.shape[0]
-        part.total = float(part.n if part.weight is None else array_namespace(part.y).sum(part.weight))
+        part.total = part._total()
         part.penalty = self.settings.gate_penalty / part.total
         if self.settings.min_share is None:
             part.min_share = min(max(2 * self.De / part.total, self.min_share), 0.5 / self.k)
@@ -205,8 +225,8 @@ class JointLikelihood:
 
     def in_memory(self) -> JointLikelihood:
         """Hold the design in memory, where it is small enough, so that it is not mapped at each pass."""
-        ready = self.designed or not self.same or self.n * self.De > MEMORY_DOUBLES
-        return self if ready else self.subset()
+        large = isinstance(self.X, Streamed) or self.n * self.De > MEMORY_DOUBLES
+        return self if large or self.designed or not self.same else self.subset()
 
     def sample(self, size: int, rng: np.random.Generator) -> JointLikelihood:
         """Draw a random subset of the rows that have weight."""
@@ -217,14 +237,15 @@ class JointLikelihood:
     def with_experts(self, k: int) -> JointLikelihood:
         """Put another number of experts over the same rows."""
         other = copy(self)
-        other.k = k
+        other.k, other.spread = k, self._spread()
         other._resolve(self.settings)
         return other
 
     def linearised(self, slope: float, level: float) -> JointLikelihood:
         """Put linear experts over the same rows for ``(y - level) / slope``: a first guess for nonlinear ones."""
         line = copy(self)
-        line.g, line.y = get_activation("linear"), (self.y - level) / slope
+        line.g, line.y = get_activation("linear"), (self._outputs(self.y) - level) / slope
+        line.output = (0.0, 1.0)
         return line
 
     def inputs(self) -> np.ndarray:
@@ -301,8 +322,9 @@ class JointLikelihood:
 
         def on_block(x: Array, y: Array, weight: Array | None, *rest: Array) -> tuple[Any, ...]:
             U, V = self._designs(x)
-            return kernel(posterior(A, W, sigma, self.g, U, V, y), U, V, weight, *rest)
+            return kernel(posterior(A, W, sigma, self.g, U, V, self._outputs(y)), U, V, weight, *rest)
 
+        self.passes += 1
         totals = sum_over_blocks(on_block, self.X, self.y, self.weight, *more, block_rows=block_rows or self.block_rows)
         return [t / self.total for t in totals]
 
@@ -394,8 +416,3 @@ class JointLikelihood:
 def _centred_identity(k: int, D: int) -> np.ndarray:
     """Build the quadratic form of k gate vectors (the last one zero) about their mean, ((k-1) D, (k-1) D)."""
     return np.kron(np.eye(k - 1) - 1.0 / k, np.eye(D))
-
-
-def _take_rows(a: Array, rows: np.ndarray) -> Array:
-    xp = array_namespace(a)
-    return xp.take(a, xp.asarray(rows, device=device(a)), axis=0)

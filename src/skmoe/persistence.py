@@ -27,6 +27,8 @@ ARRAYS = ("expert_coef_", "expert_intercept_", "gate_coef_", "gate_intercept_", 
 OPTIONAL = ("covariance_", "covariance_robust_")
 NUMBERS = ("n_experts_", "n_parameters_", "log_likelihood_", "n_iter_", "converged_", "identified_", "n_features_in_")
 
+NOT_KEPT = ("random_state", "input_law", "activation", "checkpoint", "verbose")  # of the fit, not of the model
+
 
 def save(model: Any, path: Any) -> None:
     """Write a fitted `MoERegressor`."""
@@ -35,7 +37,7 @@ def save(model: Any, path: Any) -> None:
         raise ValueError(
             f"activation {name!r} is your own code, which a model file cannot hold; keep the coefficients, or pickle"
         )
-    settings = {k: v for k, v in model.get_params().items() if k not in ("random_state", "input_law", "activation")}
+    settings = {k: v for k, v in model.get_params().items() if k not in NOT_KEPT}
     history = {k: _plain(v) for k, v in model.history_.items()}
     header = {
         "format": FORMAT,

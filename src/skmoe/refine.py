@@ -17,9 +17,10 @@ from scipy import linalg
 from skmoe.likelihood import Curvature, JointLikelihood, JointSums, Theta
 from skmoe.softmax import maximise_gate
 
-__all__ = ["Ascent", "Fit", "em_step", "maximise", "run_em"]
+__all__ = ["POLISH", "Ascent", "Fit", "em_step", "extend", "maximise", "run_em"]
 
 ROUNDING = 1e-13  # in a mean of n terms, must not be taken for a loss
+POLISH = 1e-18  # squared distance to the optimum in standard errors that last steps aim at
 SLOW = 1e-4  # gain per row over five EM steps below which a saddle is left by other means
 
 
@@ -170,11 +171,11 @@ class Ascent:
         return free
 
     @np.errstate(over="ignore", invalid="ignore")
-    def newton(self, *, saddles: bool = False) -> tuple[float, float]:
+    def newton(self, *, saddles: bool = False, enough: float = 0.0) -> tuple[float, float]:
         """One Newton step on the observed likelihood; where that is not concave only if `saddles` are to be left.
 
         Returns the squared distance to the optimum in standard errors before the step, infinite where the likelihood is
-        not concave, and the gain per row, 0 where the step was refused.
+        not concave, and the gain per row, 0 where the step was refused or the distance was less than `enough`.
         """
         here, free = self.curvature(), self.free()
         H = here.information[np.ix_(free, free)]
@@ -187,6 +188,8 @@ class Ascent:
         )
         slope = float(here.gradient @ step)
         distance = np.inf if factor is None else self.likelihood.total * slope
+        if distance < enough:
+            return distance, 0.0
         vector = self.likelihood.pack(self.theta)
         for size in (1.0, 0.25, 0.0625):
             theta = self.likelihood.unpack(vector + size * step, self.theta)
@@ -277,7 +280,25 @@ def maximise(
     return ascent.result(_climb(ascent, tol, max_iter, near))
 
 
-def _climb(ascent: Ascent, tol: float, max_iter: int, near: bool = False) -> bool:
+def extend(
+    likelihood: JointLikelihood,
+    part: Ascent,
+    *,
+    tol: float = 1e-4,
+    max_iter: int = 500,
+    callback: Callable[[Ascent], None] | None = None,
+) -> Fit:
+    """Carry the optimum of a sample of the rows, where `part` stands, to that of all rows of `likelihood`.
+
+    Few passes: gradients only, preconditioned by the sample's Hessian, down to rounding; then the Hessian once, which
+    says how far the optimum is. Only where that is not near do EM and Newton steps follow.
+    """
+    ascent = Ascent(likelihood, part.theta, callback, likelihood.gradient(part.theta))
+    _carry(ascent, part, tol if likelihood.g.kinks else POLISH)
+    return ascent.result(_climb(ascent, tol, max_iter, near=True, enough=tol))
+
+
+def _climb(ascent: Ascent, tol: float, max_iter: int, near: bool = False, enough: float = 0.0) -> bool:
     """EM unless the optimum is near, then Newton where it works and EM where not, until the optimum is near."""
     kinked = bool(ascent.likelihood.g.kinks)
     total = ascent.likelihood.total
@@ -285,7 +306,7 @@ def _climb(ascent: Ascent, tol: float, max_iter: int, near: bool = False) -> boo
         ascent.em_until(1e-3)
     slow = False
     while len(ascent.trace) < max_iter:
-        distance, gain = ascent.newton(saddles=slow)
+        distance, gain = ascent.newton(saddles=slow, enough=enough)
         if (not kinked and distance < tol) or (kinked and 0 < gain * total < tol):
             return True
         if gain <= 0:
@@ -309,16 +330,20 @@ def _climb_by_subsample(ascent: Ascent, rows: int, tol: float, near: bool, rng: 
     if not ascent._allowed(there):  # the subsample led astray: start over on all rows
         return False
     ascent._go(part.theta, there)
+    return _carry(ascent, part, tol)
+
+
+def _carry(ascent: Ascent, part: Ascent, tol: float) -> bool:
+    """L-BFGS on all rows from the optimum of some, where their gradient is known; whether the Hessian allowed it."""
     H, free = part.curvature().information, part.free()
     factor = cholesky(H[np.ix_(free, free)])
     if factor is not None:
-        _quasi_newton(ascent, there, factor, free, tol)
+        _quasi_newton(ascent, factor, free, tol)
     return factor is not None
 
 
 def _quasi_newton(
     ascent: Ascent,
-    here: Curvature,
     factor: tuple[np.ndarray, bool],
     free: np.ndarray,
     tol: float,
@@ -326,8 +351,9 @@ def _quasi_newton(
     memory: int = 20,
     most: int = 60,
 ) -> None:
-    """L-BFGS on all rows from a point with gradient `here`, preconditioned by a frozen Cholesky factor."""
-    likelihood = ascent.likelihood
+    """L-BFGS on all rows from a point with known gradient, preconditioned by a frozen Cholesky factor."""
+    likelihood, here = ascent.likelihood, ascent.known
+    assert isinstance(here, Curvature)
     pairs: list[tuple[np.ndarray, np.ndarray, float]] = []
     for _ in range(most):
         step = np.zeros(len(free))

@@ -14,6 +14,7 @@ __all__ = [
     "check_coef",
     "check_columns",
     "check_enough_rows",
+    "check_look",
     "check_n_experts",
     "check_noise_scale",
     "check_positive",
@@ -114,6 +115,24 @@ def check_varies(y: Array) -> None:
     xp = array_namespace(y)
     if float(xp.max(y)) == float(xp.min(y)):
         raise ValueError(f"y is constant ({float(y[0]):g} in every row); there is nothing to learn from it")
+
+
+def check_look(look: Any, names: Any) -> None:
+    """Refuse a streamed table for what the first pass over it has shown."""
+    bad = np.flatnonzero(~np.isfinite(np.diag(look.covariance)))
+    if bad.size:
+        which = [str(names[i]) if names is not None else int(i) for i in bad]
+        raise ValueError(f"X contains NaN, missing values or infinity in columns {which}; drop or impute those rows")
+    if look.negative:
+        raise ValueError(f"sample_weight has {look.negative} negative values; weights must be zero or more")
+    if not np.isfinite(look.total):
+        raise ValueError("sample_weight contains NaN, missing values or infinity")
+    if not np.isfinite(look.level) or not np.isfinite(look.spread):
+        raise ValueError("y contains NaN, missing values or infinity; drop those rows")
+    if look.rows < 2:
+        raise ValueError(f"there are {look.rows} rows with weight; at least two are needed")
+    if look.spread <= 1e-14 * abs(look.level):
+        raise ValueError(f"y is constant ({look.level:g} in every row); there is nothing to learn from it")
 
 
 def check_noise_scale(noise_scale: Any) -> float:

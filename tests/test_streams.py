@@ -1,0 +1,241 @@
+"""One fit, whatever holds the rows: arrays of any library, memory maps, files and Dask collections."""
+
+import gzip
+
+import numpy as np
+import pytest
+
+from skmoe import MoERegressor, make_moe, units
+from skmoe.blocks import in_memory, open_table, stream, sum_over_blocks, take_rows
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+NAMES = ["mass", "age", "speed", "time"]
+ATTRIBUTES = ("expert_coef_", "expert_intercept_", "gate_coef_", "gate_intercept_", "noise_scale_", "expert_coef_se_")
+
+
+@pytest.fixture(scope="module")
+def rows():
+    X, y, _ = make_moe(12000, 4, 3, noise_scale=0.3, random_state=3)
+    return X * [1.0, 20.0, 0.01, 5.0] + [0.0, 100.0, 3.0, -2.0], 5 * y + 40
+
+
+@pytest.fixture(autouse=True)
+def small_samples(monkeypatch):
+    """Let 12000 rows be many: they are searched on a sample, and finished on all rows."""
+    monkeypatch.setattr(units, "SAMPLE_ROWS", 3000)
+    monkeypatch.setattr(units, "CANONICAL_ROWS", 1000)
+
+
+@pytest.fixture(scope="module")
+def table(rows):
+    X, y = rows
+    return pa.table({**{name: X[:, i] for i, name in enumerate(NAMES)}, "price": y})
+
+
+def fitted(X, y, **how):
+    return MoERegressor(3, random_state=0, **how).fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def reference(rows):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(units, "SAMPLE_ROWS", 3000)
+        patch.setattr(units, "CANONICAL_ROWS", 1000)
+        return fitted(*rows)
+
+
+def assert_same(model, reference, tol=1e-8):
+    for name in ATTRIBUTES:
+        value, expected = getattr(model, name), getattr(reference, name)
+        assert np.max(np.abs(value - expected) / (1 + np.abs(expected))) < tol, name
+
+
+def test_sampled_search_ends_at_the_optimum_of_all_rows(rows, reference, monkeypatch):
+    assert reference.converged_
+    assert reference.history_["searched"] == 3000
+    assert reference.history_["rows"] == 12000
+    assert reference.history_["passes"] > 3
+    monkeypatch.setattr(units, "SAMPLE_ROWS", 10**6)
+    assert_same(fitted(*rows), reference)
+
+
+def test_diagnosis_says_what_was_sampled(reference):
+    text = str(reference.diagnose())
+    assert "3,000 of 12,000 rows" in text
+
+
+@pytest.mark.parametrize("kind", ["memmap", "parquet", "folder", "csv", "tsv", "csv.gz", "arrow", "table", "dataset"])
+def test_files_give_the_same_model(kind, rows, table, reference, tmp_path):
+    X, y = rows
+    where, path = "price", tmp_path / f"rows.{kind}"
+    if kind == "memmap":
+        stored = np.lib.format.open_memmap(tmp_path / "rows.npy", "w+", X.dtype, X.shape)
+        stored[:] = X
+        path, where = stored, y
+    elif kind == "parquet":
+        pq.write_table(table, path, row_group_size=1000)
+    elif kind == "folder":
+        path.mkdir()
+        for i in range(3):
+            pq.write_table(table.slice(4000 * i, 4000), path / f"part-{i}.parquet")
+    elif kind in ("csv", "tsv", "csv.gz"):
+        import pyarrow.csv as csv
+
+        plain = tmp_path / "plain"
+        csv.write_csv(table, plain, csv.WriteOptions(delimiter="\t" if kind == "tsv" else ","))
+        path.write_bytes(gzip.compress(plain.read_bytes()) if kind == "csv.gz" else plain.read_bytes())
+    elif kind == "arrow":
+        import pyarrow.feather as feather
+
+        feather.write_feather(table, path)
+    elif kind == "table":
+        path = table
+    else:
+        import pyarrow.dataset as ds
+
+        path = ds.dataset(table)
+    model = fitted(path, where)
+    assert_same(model, reference)
+    if kind != "memmap":
+        assert list(model.feature_names_in_) == NAMES
+        assert np.allclose(model.predict(path), reference.predict(X), rtol=1e-7)
+        assert np.allclose(model.score_samples(path, "price"), reference.score_samples(X, y), atol=1e-6)
+        assert np.allclose(model.gate_proba(path), reference.gate_proba(X), atol=1e-7)
+        assert abs(model.score(path, "price") - reference.score(X, y)) < 1e-9
+
+
+def test_small_file_is_the_same_as_its_array(rows, table, monkeypatch):
+    monkeypatch.setattr(units, "CANONICAL_ROWS", 20000)
+    small = table.slice(0, 900)
+    X, y = rows
+    model, expected = fitted(small, "price"), fitted(X[:900], y[:900])
+    assert np.array_equal(model.expert_coef_, expected.expert_coef_)
+    assert model.history_["searched"] == 900
+
+
+@pytest.mark.parametrize("library", ["torch", "strict"])
+def test_other_array_libraries_give_the_same_model_in_their_own_arrays(library, rows, reference):
+    X, y = rows
+    if library == "torch":
+        xp = pytest.importorskip("torch", exc_type=ImportError)
+    else:
+        import array_api_strict as xp
+    A, b = xp.asarray(X), xp.asarray(y)
+    model = fitted(A, b)
+    assert_same(model, reference)
+    for values, expected in (
+        (model.predict(A), reference.predict(X)),
+        (model.gate_proba(A), reference.gate_proba(X)),
+        (model.predict_interval(A), reference.predict_interval(X)),
+        (model.score_samples(A, b), reference.score_samples(X, y)),
+    ):
+        assert isinstance(values, type(A))
+        assert np.allclose(np.asarray(values), expected, rtol=1e-6, atol=1e-7)
+    with pytest.raises(ValueError, match="expecting 4 features"):
+        model.predict(A[:, :3])
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        model.predict(xp.full((3, 4), float("nan")))
+
+
+def test_single_precision_costs_no_accuracy(rows, reference):
+    X, y = rows
+    model = fitted(X.astype(np.float32), y)
+    assert_same(model, reference, tol=1e-4)  # the rounding of the data, in columns far from zero
+    again = fitted(X.astype(np.float32).astype(np.float64), y)
+    assert_same(model, again, tol=1e-9)  # and none of the sums
+
+
+def test_weights_by_column_name(rows, table):
+    X, y = rows
+    weight = np.random.default_rng(0).integers(0, 3, size=len(y)).astype(float)
+    streamed = MoERegressor(3, random_state=0).fit(table.append_column("w", pa.array(weight)), "price", "w")
+    assert list(streamed.feature_names_in_) == NAMES
+    repeated = np.repeat(np.arange(len(y)), weight.astype(int))
+    expected = fitted(X[repeated], y[repeated])
+    assert_same(streamed, expected, tol=1e-6)
+
+
+def test_float32_integers_and_booleans_are_numbers():
+    table = open_table(
+        pa.table({"a": pa.array([1.5, 2.5], "float32"), "b": pa.array([1, 2], "int64"), "c": [True, False]})
+    )
+    (X,) = in_memory(table.columns(["c", "a", "b"]))
+    assert np.array_equal(X, [[1, 1.5, 1], [0, 2.5, 2]])
+
+
+def test_take_rows_reads_the_same_rows_from_anything(rows, table):
+    X, y = rows
+    index = np.array([0, 5, 4000, 11999])
+    views = stream(table, "price")[:2]
+    for values, expected in zip(take_rows(views, index), (X[index], y[index]), strict=True):
+        assert np.array_equal(values, expected)
+
+
+def test_sums_of_a_file_add_up(rows, table):
+    X, y = rows
+    view, target, *_ = stream(table, "price")
+    kernel = lambda x, t: (x.T @ t, t.sum())  # noqa: E731
+    total = sum_over_blocks(kernel, view, target, block_rows=500)
+    assert np.allclose(total[0], X.T @ y, rtol=1e-12)
+    assert np.isclose(total[1], y.sum(), rtol=1e-12)
+
+
+# -- what goes wrong ---------------------------------------------------------------------------------------------------
+
+
+def test_missing_value_is_refused_with_its_column(table):
+    holed = table.set_column(1, "age", pa.array([None, *table["age"].to_pylist()[1:]], "float64"))
+    with pytest.raises(ValueError, match=r"missing values or infinity in columns \['age'\]"):
+        fitted(holed, "price")
+
+
+def test_text_column_is_refused_with_its_name(table):
+    with pytest.raises(ValueError, match=r"column 'town' of .* holds string, not numbers"):
+        fitted(table.append_column("town", pa.array(["x"] * len(table))), "price")
+
+
+def test_unknown_columns_are_refused(table, reference):
+    with pytest.raises(ValueError, match="no column 'prize'"):
+        fitted(table, "prize")
+    model = fitted(table.slice(0, 900), "price")
+    with pytest.raises(ValueError, match="no column 'age'"):
+        model.predict(table.drop_columns(["age"]))
+    with pytest.raises(TypeError, match="name of a column"):
+        model.fit(table, np.zeros(3))
+
+
+def test_missing_file_and_unknown_kind_are_refused(tmp_path):
+    with pytest.raises(FileNotFoundError, match="no file"):
+        fitted(tmp_path / "none.parquet", "price")
+    (tmp_path / "rows.xls").write_text("a")
+    with pytest.raises(ValueError, match="ending in one of"):
+        fitted(tmp_path / "rows.xls", "price")
+    (tmp_path / "rows.parquet").write_text("a")
+    with pytest.raises(ValueError, match="cannot be read as a table"):
+        fitted(tmp_path / "rows.parquet", "price")
+
+
+def test_damaged_row_group_leaves_no_model(table, tmp_path):
+    path = tmp_path / "rows.parquet"
+    pq.write_table(table, path, row_group_size=1000, write_page_checksum=True)
+    fitted_once = fitted(table.slice(0, 900), "price")
+    raw = bytearray(path.read_bytes())
+    middle = len(raw) // 2
+    raw[middle : middle + 64] = bytes(64)
+    path.write_bytes(raw)
+    with pytest.raises(ValueError, match="could not be read to its end"):
+        fitted_once.fit(path, "price")
+    with pytest.raises(ValueError, match="not fitted"):
+        fitted_once.predict(table)
+
+
+def test_text_far_down_a_csv_is_refused_with_the_file(rows, tmp_path):
+    X, y = rows
+    lines = ["a,b,price", *(f"{x[0]},{x[1]},{t}" for x, t in zip(X, y, strict=True))]
+    lines += [f"{i}.0,{i}.5,{i}.25" for i in range(40000)]
+    lines += ["1.0,abc,2.0"]
+    (tmp_path / "rows.csv").write_text("\n".join(lines))
+    with pytest.raises(ValueError, match=r"rows\.csv .*abc"):
+        fitted(tmp_path / "rows.csv", "price")
