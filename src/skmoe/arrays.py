@@ -20,6 +20,7 @@ __all__ = [
     "columns",
     "device",
     "is_array",
+    "multiply_into",
     "on_accelerator",
     "rows_last",
     "to_device",
@@ -52,6 +53,16 @@ def to_device(small: Any, like: Array) -> Array:
     """Send a small float64 host array to the namespace and device of `like`."""
     xp = array_namespace(like)
     return xp.asarray(np.asarray(small, dtype=np.float64), dtype=xp.float64, device=device(like))
+
+
+def multiply_into(out: Array, a: Array, b: Array) -> None:
+    """Write ``a * b`` into a slice of another array; the standard has no word for it, and a copy more is felt."""
+    if isinstance(out, np.ndarray):
+        np.multiply(a, b, out=out)
+    elif compat.is_torch_array(out) or compat.is_cupy_array(out):
+        array_namespace(out).multiply(a, b, out=out)
+    else:
+        out[...] = a * b
 
 
 def columns(X: Array) -> Array:

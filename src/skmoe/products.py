@@ -11,7 +11,7 @@ from math import factorial
 
 import numpy as np
 
-from skmoe.arrays import Array, array_namespace, device
+from skmoe.arrays import Array, array_namespace, device, multiply_into
 
 __all__ = [
     "coefficients",
@@ -39,8 +39,13 @@ def gram_channels(d: int, m: int) -> int:
 
 def monomials(Z: Array) -> Array:
     """All products ``z_i z_j``, i <= j, of a block (d, b): a (d (d + 1) / 2, b) array."""
-    xp = array_namespace(Z)
-    return xp.concat([Z[i : i + 1, :] * Z[i:, :] for i in range(Z.shape[0])], axis=0)
+    d, b = Z.shape
+    M = array_namespace(Z).empty((d * (d + 1) // 2, b), dtype=Z.dtype, device=device(Z))
+    end = 0
+    for i in range(d):
+        start, end = end, end + d - i
+        multiply_into(M[start:end, :], Z[i : i + 1, :], Z[i:, :])
+    return M
 
 
 def weighted_grams(C: Array, Z: Array) -> Array:

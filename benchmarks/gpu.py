@@ -1,0 +1,216 @@
+"""One GPU: the same answer as on the CPU, and the time of a fit and of an EM iteration over the bare products it needs.
+
+Run ``python benchmarks/gpu.py --rows 20000000`` on a machine with CUDA and PyTorch (and CuPy for its part). Everything is
+measured in one run on the same arrays; the result is one JSON object, kept in ``benchmarks/results/gpu.json``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from skmoe import MoERegressor, make_moe
+from skmoe.activations import get_activation
+from skmoe.likelihood import JointLikelihood, Theta
+from skmoe.model import MoEParameters
+
+
+def best(call: Callable[[], object], wait: Callable[[], object], repeats: int = 3) -> float:
+    """Best of a few timings, after one that warms up."""
+    times = []
+    for i in range(repeats + 1):
+        start = time.perf_counter()
+        call()
+        wait()
+        if i:
+            times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def same_answer(n: int = 300_000, d: int = 10, k: int = 3) -> dict[str, float]:
+    """Largest difference of a parameter from the NumPy fit, over one plus its size."""
+    X, y, _ = make_moe(n, d, k, noise_scale=0.3, random_state=0)
+    reference = MoERegressor(k, random_state=0).fit(X, y)
+    import torch
+
+    sources: dict[str, Callable[[np.ndarray], Any]] = {
+        "torch, CPU": torch.as_tensor,
+        "torch, CUDA": lambda a: torch.as_tensor(a, device="cuda"),
+    }
+    try:
+        import cupy
+
+        sources["cupy"] = cupy.asarray
+    except ImportError:
+        print("cupy is not installed: left out")
+    found = {}
+    for name, move in sources.items():
+        A, b = move(X), move(y)
+        model = MoERegressor(k, random_state=0).fit(A, b)
+        assert type(model.predict(A)) is type(A)
+        found[name] = max(
+            float(np.max(np.abs(getattr(model, f) - getattr(reference, f)) / (1 + np.abs(getattr(reference, f)))))
+            for f in ("expert_coef_", "expert_intercept_", "gate_coef_", "gate_intercept_", "noise_scale_")
+        )
+    return found
+
+
+def problem(n: int, d: int, k: int, dtype: Any) -> tuple[Any, Any, MoEParameters]:
+    """Rows of a mixture drawn on the GPU, and the truth."""
+    import torch
+
+    truth = make_moe(100, d, k, noise_scale=0.3, random_state=0)[2]
+    generator = torch.Generator(device="cuda").manual_seed(0)
+    X = torch.empty((n, d), dtype=dtype, device="cuda")
+    y = torch.empty(n, dtype=torch.float64, device="cuda")
+    for start in range(0, n, 2**20):
+        x = torch.randn((min(2**20, n - start), d), generator=generator, dtype=torch.float64, device="cuda").to(dtype)
+        P = truth.gate_proba(x)
+        pick = torch.rand((len(x), 1), generator=generator, dtype=torch.float64, device="cuda")
+        expert = (pick > torch.cumsum(P, 1)).sum(1).clamp(max=k - 1)
+        mean = torch.take_along_dim(truth.expert_means(x), expert[:, None], 1)[:, 0]
+        noise = torch.randn(len(x), generator=generator, dtype=torch.float64, device="cuda")
+        X[start : start + len(x)], y[start : start + len(x)] = x, mean + 0.3 * noise
+    return X, y, truth
+
+
+def bare_products(X: Any, truth: MoEParameters) -> dict[str, Callable[[], object]]:
+    """The products an EM step needs (logits, means, gradients, k + k (k - 1) / 2 Gram matrices), in two ways."""
+    import torch
+
+    n, d = X.shape
+    k = len(truth.A)
+    R = torch.rand((n, k), dtype=X.dtype, device="cuda")
+    C = torch.rand((k * (k + 1) // 2, n), dtype=X.dtype, device="cuda")
+    A, W = (torch.as_tensor(m, dtype=X.dtype, device="cuda").T.contiguous() for m in (truth.A, truth.W))
+
+    def thin(x: Any, r: Any) -> None:
+        x @ A, x @ W, r.T @ x, r.T @ x
+
+    def whole() -> None:
+        thin(X, R)
+        for c in C:
+            (X * c[:, None]).T @ X
+
+    def blocked() -> None:
+        for start in range(0, n, 2**16):
+            x = X[start : start + 2**16]
+            thin(x, R[start : start + 2**16])
+            (C[:, start : start + 2**16, None] * x).transpose(1, 2).reshape(-1, len(x)) @ x
+
+    return {"one channel at a time": whole, "blocks of all channels": blocked}
+
+
+def measure(n: int, d: int, k: int, precision: str) -> dict[str, Any]:
+    import torch
+
+    wait = torch.cuda.synchronize
+    X, y, truth = problem(n, d, k, getattr(torch, precision))
+    size = X.numel() * X.element_size()
+    copy = best(lambda: X.clone(), wait)
+    products = {name: best(call, wait, 2) for name, call in bare_products(X, truth).items()}
+    torch.cuda.empty_cache()
+    likelihood = JointLikelihood(X, y, get_activation("linear"), k, total=float(n), spread=1.0)
+    theta = Theta(truth.A, truth.W[:-1], truth.sigma)
+    iteration = best(lambda: likelihood.em_sums(theta), wait)
+    gradient = best(lambda: likelihood.gradient(theta), wait)
+    start = time.perf_counter()
+    stages: dict[str, float] = {}
+
+    def note(progress: Any) -> None:
+        stages.setdefault(progress.stage, time.perf_counter() - start)
+
+    model = MoERegressor(k, random_state=0, verbose=note).fit(X, y)
+    wait()
+    seconds = time.perf_counter() - start
+    bare = min(products.values())
+    from skmoe import metrics
+
+    return {
+        "precision": precision,
+        "copy_bandwidth_TB_s": 2 * size / copy / 1e12,
+        "bare_products_s": products,
+        "em_iteration_s": iteration,
+        "gradient_pass_s": gradient,
+        "iteration_over_bare": iteration / bare,
+        "rows_per_second_iteration": n / iteration,
+        "share_of_bandwidth_iteration": (size / iteration) / (2 * size / copy),
+        "share_of_bandwidth_bare": (size / bare) / (2 * size / copy),
+        "fit_s": seconds,
+        "stage_began_s": stages,
+        "passes": model.history_["passes"],
+        "converged": model.converged_,
+        "parameter_error": metrics.parameter_error(
+            model.expert_coef_, model.gate_coef_, truth.expert_coef, truth.gate_coef
+        ),
+        "expert_coef": model.expert_coef_.tolist(),
+        "peak_GPU_memory_GB": torch.cuda.max_memory_allocated() / 1e9,
+    }
+
+
+def on_cpu(n: int, d: int, k: int) -> dict[str, Any]:
+    """The same rows on the CPU of the same machine."""
+    X, y, truth = problem_on_host(n, d, k)
+    likelihood = JointLikelihood(X, y, get_activation("linear"), k, total=float(n), spread=1.0)
+    theta = Theta(truth.A, truth.W[:-1], truth.sigma)
+    iteration = best(lambda: likelihood.em_sums(theta), lambda: None, 1)
+    start = time.perf_counter()
+    model = MoERegressor(k, random_state=0).fit(X, y)
+    return {
+        "rows": n,
+        "em_iteration_s": iteration,
+        "fit_s": time.perf_counter() - start,
+        "expert_coef": model.expert_coef_.tolist(),
+    }
+
+
+def problem_on_host(n: int, d: int, k: int) -> tuple[np.ndarray, np.ndarray, MoEParameters]:
+    import torch
+
+    X, y, truth = problem(n, d, k, torch.float64)
+    host = X.cpu().numpy(), y.cpu().numpy(), truth
+    del X, y
+    torch.cuda.empty_cache()
+    return host
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=20_000_000)
+    parser.add_argument("--columns", type=int, default=64)
+    parser.add_argument("--experts", type=int, default=8)
+    parser.add_argument("--cpu-rows", type=int, default=0, help="rows of the fit on the CPU; 0 leaves it out")
+    parser.add_argument("--skip-same", action="store_true")
+    arguments = parser.parse_args()
+    import torch
+
+    n, d, k = arguments.rows, arguments.columns, arguments.experts
+    result: dict[str, Any] = {
+        "command": f"python benchmarks/gpu.py --rows {n} --columns {d} --experts {k} --cpu-rows {arguments.cpu_rows}",
+        "gpu": torch.cuda.get_device_name(),
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+        "n": n,
+        "d": d,
+        "k": k,
+    }
+    if not arguments.skip_same:
+        result["difference_from_numpy"] = same_answer()
+        print(json.dumps(result, indent=1), flush=True)
+    result["fits"] = [measure(n, d, k, precision) for precision in ("float64", "float32")]
+    double, single = (np.array(fit.pop("expert_coef")) for fit in result["fits"])
+    result["float32_difference"] = float(np.max(np.abs(double - single)))
+    if arguments.cpu_rows:
+        result["cpu"] = on_cpu(arguments.cpu_rows, d, k)
+        result["cpu"].pop("expert_coef")
+    print(json.dumps(result, indent=1))
+
+
+if __name__ == "__main__":
+    main()
