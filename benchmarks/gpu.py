@@ -1,7 +1,7 @@
 """One GPU: the same answer as on the CPU, and the time of a fit and of an EM iteration over the bare products it needs.
 
-Run ``python benchmarks/gpu.py --rows 20000000`` on a machine with CUDA and PyTorch (and CuPy for its part). Everything is
-measured in one run on the same arrays; the result is one JSON object, kept in ``benchmarks/results/gpu.json``.
+Run ``python benchmarks/gpu.py --rows 20000000`` on a machine with CUDA and PyTorch (and CuPy for its part). Everything
+is measured in one run on the same arrays; the result is one JSON object, kept in ``benchmarks/results/gpu.json``.
 """
 
 from __future__ import annotations
@@ -84,8 +84,7 @@ def bare_products(X: Any, truth: MoEParameters) -> dict[str, Callable[[], object
     """The products an EM step needs (logits, means, gradients, k + k (k - 1) / 2 Gram matrices), in two ways."""
     import torch
 
-    n, d = X.shape
-    k = len(truth.A)
+    n, k = X.shape[0], len(truth.A)
     R = torch.rand((n, k), dtype=X.dtype, device="cuda")
     C = torch.rand((k * (k + 1) // 2, n), dtype=X.dtype, device="cuda")
     A, W = (torch.as_tensor(m, dtype=X.dtype, device="cuda").T.contiguous() for m in (truth.A, truth.W))

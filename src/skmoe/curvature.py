@@ -23,7 +23,7 @@ from skmoe.activations import Activation
 from skmoe.arrays import Array, array_namespace, to_numpy
 from skmoe.blocks import block_rows_for
 from skmoe.model import Posterior
-from skmoe.products import unpack_symmetric, weighted_grams
+from skmoe.products import gram_channels, unpack_symmetric, weighted_grams
 from skmoe.softmax import gate_channels
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def information(likelihood: JointLikelihood, theta: Theta) -> Curvature:
         )
 
     pairs = likelihood.k * (2 * likelihood.k - 1)
-    rows = block_rows_for(max(pairs, likelihood.De * (likelihood.De + 1) // 2))
+    rows = block_rows_for(max(pairs, gram_channels(likelihood.De, pairs, likelihood.X)))
     totals = likelihood.mean_of(kernel, theta, block_rows=min(rows, likelihood.block_rows))
     n_first = 4 + len(likelihood.noise_groups)
     blocks = [to_numpy(b) for b in totals[n_first:]]

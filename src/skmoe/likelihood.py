@@ -20,7 +20,7 @@ from skmoe.arrays import Array, array_namespace, device, to_device, to_numpy
 from skmoe.blocks import Streamed, block_rows_for, sum_over_blocks, take_rows
 from skmoe.curvature import Curvature, weighted
 from skmoe.model import MoEParameters, Posterior, design, posterior, softmax
-from skmoe.products import unpack_symmetric, weighted_grams
+from skmoe.products import gram_channels, unpack_symmetric, weighted_grams
 from skmoe.softmax import GateSums, gate_channels, gate_kernel, gate_sums
 
 __all__ = ["Curvature", "JointLikelihood", "JointSums", "Settings", "Theta"]
@@ -147,7 +147,7 @@ class JointLikelihood:
         )
         self._resolve(self.settings)
         widest = max(self.De, self.Dg)
-        self.block_rows = block_rows_for(max(widest * (widest + 1) // 2, widest + 6 * k))
+        self.block_rows = block_rows_for(max(gram_channels(widest, widest, X), widest + 6 * k))
 
     def _resolve(self, settings: Settings) -> None:
         """Fill in what the settings leave to the data."""

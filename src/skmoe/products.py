@@ -11,7 +11,7 @@ from math import factorial
 
 import numpy as np
 
-from skmoe.arrays import Array, array_namespace, device, multiply_into
+from skmoe.arrays import Array, array_namespace, device, multiply_into, on_accelerator
 
 __all__ = [
     "coefficients",
@@ -32,9 +32,14 @@ def _triangle(d: int) -> tuple[np.ndarray, np.ndarray]:
     return np.triu_indices(d)
 
 
-def gram_channels(d: int, m: int) -> int:
+def _at_once(d: int, m: int, like: Array) -> bool:
+    """Whether `weighted_grams` takes all channels in one product: on a CPU with many; a GPU likes tall ones better."""
+    return m * MANY_CHANNELS >= d and not on_accelerator(like)
+
+
+def gram_channels(d: int, m: int, like: Array) -> int:
     """Float64 values a row that `weighted_grams` holds at a time, for choosing the block size."""
-    return d * (d + 1) // 2 if m * MANY_CHANNELS >= d else 2 * d
+    return d * (d + 1) // 2 if _at_once(d, m, like) else 2 * d
 
 
 def monomials(Z: Array) -> Array:
@@ -55,7 +60,7 @@ def weighted_grams(C: Array, Z: Array) -> Array:
     """
     xp = array_namespace(C, Z)
     m, d = C.shape[0], Z.shape[0]
-    if m * MANY_CHANNELS >= d:
+    if _at_once(d, m, Z):
         return C @ monomials(Z).T
     i, j = (xp.asarray(t, device=device(Z)) for t in _triangle(d))
     full = xp.stack([(Z * C[c, :]) @ Z.T for c in range(m)])

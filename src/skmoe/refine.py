@@ -33,16 +33,24 @@ def solve_least_squares(gram: np.ndarray, gradient: np.ndarray) -> np.ndarray:
 
 def solve_each(grams: np.ndarray, gradients: np.ndarray) -> np.ndarray:
     """Solutions of systems (m, D, D) with right sides (m, D); least-norm ones where a system is nearly singular."""
-    if _well_conditioned(grams):
+    if len(grams) == 1:  # the gate's, which may be large: factored once
+        factor, info = linalg.lapack.dpotrf(grams[0], lower=1)
+        if info == 0 and _well_conditioned(np.diag(factor)[None]):
+            return linalg.lapack.dpotrs(factor, gradients[0], lower=1)[0][None]
+    elif _positive_definite(grams):
         return np.linalg.solve(grams, gradients[:, :, None])[:, :, 0]
     return np.stack([solve_least_squares(G, v) for G, v in zip(grams, gradients, strict=True)])
 
 
-def _well_conditioned(grams: np.ndarray) -> bool:
+def _positive_definite(grams: np.ndarray) -> bool:
     try:
-        diagonals = np.diagonal(np.linalg.cholesky(grams), axis1=1, axis2=2)
+        return _well_conditioned(np.diagonal(np.linalg.cholesky(grams), axis1=1, axis2=2))
     except np.linalg.LinAlgError:
         return False
+
+
+def _well_conditioned(diagonals: np.ndarray) -> bool:
+    """Whether Cholesky factors with these diagonals (m, D) are far from singular."""
     return bool(np.all(np.min(diagonals, axis=1) > 1e-5 * np.max(diagonals, axis=1)))
 
 

@@ -63,7 +63,7 @@ def gate_objective(X: Array, y: Array, A: np.ndarray, sigma: float, g: Activatio
     k = len(A)
     every = n // max(HESSIAN_ROWS, 50 * (k - 1) * d)
     every = every if every >= 10 else 1
-    widest = gram_channels(d, k * (k - 1) // 2) // every
+    widest = gram_channels(d, k * (k - 1) // 2, X) // every
     block_rows = block_rows_for(max(widest, d + 4 * k))
     A_, sigma_ = to_device(A, X), to_device(np.full(k, sigma), X)
 
