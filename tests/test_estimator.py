@@ -519,3 +519,12 @@ def test_more_experts_than_rows_can_carry_is_said(problem):
     with pytest.warns(UserWarning, match="can carry"):
         model = MoERegressor(10, random_state=0).fit(X[:60], y[:60])
     assert model.n_experts_ == 6
+
+
+@pytest.mark.parametrize("method", ["auto", "joint-em"])
+def test_history_is_in_the_units_of_the_data(problem, method):
+    X, y, _ = problem
+    model = MoERegressor(2, method=method, n_init=2, random_state=0).fit(X, 100 * y)
+    assert abs(model.history_["log_likelihood"][-1] - model.log_likelihood_) < 1e-3
+    best = max(value for _, value, stage in model.history_["starts"] if stage == "all rows")
+    assert abs(best - model.log_likelihood_) < 1e-3

@@ -11,13 +11,14 @@ The flow, which the rooms of this package follow::
       -> gate, given the experts      gating     (Algorithm 2: learn_gate)
       -> maximum likelihood           likelihood, refine, moves, starts   (joint_em)
       -> a model in your units        fitting, inference, estimator       (MoERegressor)
+      -> pictures of it               plots
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skmoe import datasets, metrics, scores
+    from skmoe import datasets, metrics, plots, scores
     from skmoe.activations import Activation
     from skmoe.baseline import joint_em
     from skmoe.datasets import make_moe
@@ -39,6 +40,7 @@ __all__ = [
     "load",
     "make_moe",
     "metrics",
+    "plots",
     "scores",
 ]
 

@@ -166,10 +166,15 @@ def fit_search(
             raise
         interrupted = True
         fitted = finish(units, units.search, search.theta, None, polish=False)
-    fitted.records, fitted.agreement, fitted.interrupted = search.records, search.agreement, interrupted
+    fitted.records, fitted.agreement, fitted.interrupted = _told(units, search.records), search.agreement, interrupted
     fitted.winner = _winner(search.records, "all rows")
     fitted.spectral = None if found is None else found[1]
     return fitted
+
+
+def _told(units: Units, records: list[StartRecord]) -> list[StartRecord]:
+    """Likelihoods of the caller's y."""
+    return [replace(r, log_likelihood=units.log_likelihood(r.log_likelihood)) for r in records]
 
 
 def _winner(records: list[StartRecord], stage: str) -> str:
@@ -198,7 +203,7 @@ def _resumed(
     part = Ascent(units.search, known)
     fit = _on_all_rows(units, part.result(False), keep, tell)
     fitted = finish(units, units.likelihood, fit.theta, fit, polish=True)
-    fitted.records = [StartRecord("checkpoint", fit.log_likelihood, "all rows")]
+    fitted.records = _told(units, [StartRecord("checkpoint", fit.log_likelihood, "all rows")])
     fitted.winner = "checkpoint"
     return fitted
 
@@ -223,7 +228,8 @@ def fit_joint_em(
             report(Progress("all rows", k, i + 1, units.log_likelihood(best.log_likelihood[-1])))
     assert best is not None
     fitted = finish(units, units.likelihood, best.points[-1], None, polish=False)
-    fitted.trace, fitted.converged, fitted.records = np.array(best.log_likelihood), best.converged, records
+    fitted.trace, fitted.converged = np.array(best.log_likelihood) - np.log(units.scale), best.converged
+    fitted.records = _told(units, records)
     top = best.log_likelihood[-1]
     fitted.agreement = sum(top - r.log_likelihood < 1e-3 for r in records)
     fitted.winner = max(records, key=lambda r: r.log_likelihood).name

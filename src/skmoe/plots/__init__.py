@@ -1,0 +1,28 @@
+"""Pictures of a fitted model: what the experts say, who answers where, how well it fits, how it was found.
+
+Displays are in scikit-learn's manner: ``from_estimator`` computes the numbers, which are attributes, and draws them;
+``plot`` draws them again, elsewhere. Drawing needs matplotlib (``pip install "skmoe[plot]"``); with ``draw=False`` the
+numbers come without it. `to_svg` turns a display into a picture for a page, light or dark.
+"""
+
+from skmoe.plots.calibration import CalibrationDisplay
+from skmoe.plots.coefficients import CoefficientsDisplay
+from skmoe.plots.gate import GateDisplay
+from skmoe.plots.outputs import BandDisplay, ResponsibilityDisplay
+from skmoe.plots.search import ChoiceDisplay, SpectrumDisplay, TraceDisplay
+from skmoe.plots.style import expert_colors, expert_styles
+from skmoe.plots.svg import to_svg
+
+__all__ = [
+    "BandDisplay",
+    "CalibrationDisplay",
+    "ChoiceDisplay",
+    "CoefficientsDisplay",
+    "GateDisplay",
+    "ResponsibilityDisplay",
+    "SpectrumDisplay",
+    "TraceDisplay",
+    "expert_colors",
+    "expert_styles",
+    "to_svg",
+]

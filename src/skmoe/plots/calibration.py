@@ -1,0 +1,79 @@
+"""Whether predictive distributions agree with rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.special import ndtr
+
+from skmoe.plots.reading import check_whole, rows_and_outputs
+from skmoe.plots.style import COLORS, Display, ink
+
+__all__ = ["CalibrationDisplay"]
+
+
+@dataclass(eq=False)
+class CalibrationDisplay(Display):
+    """Whether predictive distributions agree with rows: PIT histogram, and nominal against observed coverage.
+
+    The probability integral transform (PIT) of a row is the mixture's distribution function at its y: uniform if the
+    model is right. A hump means intervals too wide, a U too narrow ones, a slope a bias.
+
+    Attributes
+    ----------
+    pit : (n,)        edges : (bins + 1,)        density : (bins,), 1 if uniform
+    nominal, observed : coverage of central intervals, asked for and found
+    """
+
+    heading: ClassVar[str] = "Calibration: PIT histogram, and observed against nominal coverage"
+    panels: ClassVar[int] = 2
+
+    pit: np.ndarray
+    edges: np.ndarray
+    density: np.ndarray
+    nominal: np.ndarray
+    observed: np.ndarray
+
+    @classmethod
+    def from_estimator(cls, model: Any, X: Any, y: Any, *, bins: int = 20, ax: Any = None, draw: bool = True) -> Self:
+        """Calibration of a fitted `MoERegressor` on rows, best ones it was not fitted to.
+
+        Parameters
+        ----------
+        X : (n, d) table        y : (n,)
+        bins : int, of the histogram
+        ax : two matplotlib Axes, or one to divide, optional        draw : bool, whether to draw at once
+        """
+        X, y = rows_and_outputs(model, X, y)
+        edges = np.linspace(0, 1, check_whole(bins, 1, "bins") + 1)
+        p = model.parameters_
+        pit = np.sum(p.gate_proba(X) * ndtr((y[:, None] - p.expert_means(X)) / p.sigma), axis=1)
+        pit = np.clip(pit, 0.0, 1.0)  # the gate's probabilities add up to one but for roundoff
+        density = np.histogram(pit, edges)[0] * (len(edges) - 1) / len(pit)
+        nominal = np.linspace(0.05, 0.95, 19)
+        # y is inside the central interval of coverage c where its PIT is within c / 2 of one half
+        observed = np.mean(2 * np.abs(pit - 0.5)[:, None] <= nominal, axis=0)
+        return cls(pit, edges, density, nominal, observed)._drawn(ax, draw)
+
+    def _draw(self, *axes: Any) -> None:
+        left, right = axes
+        n, bins = len(self.pit), len(self.density)
+        spread = 1.96 * np.sqrt((bins - 1) / n)
+        left.stairs(self.density, self.edges, fill=True, color=COLORS[0], alpha=0.75)
+        for height, dash in ((1.0, "--"), (1 - spread, ":"), (1 + spread, ":")):
+            left.axhline(height, color=ink(left), linewidth=1, linestyle=dash)
+        left.set_xlim(0, 1)
+        left.set_ylim(0, 1.1 * max(self.density.max(), 1 + spread))
+        left.set_xlabel("PIT of the rows")
+        left.set_ylabel("density (dotted: 95% if right)")
+        c = np.linspace(0, 1, 101)
+        half = 1.96 * np.sqrt(c * (1 - c) / n)
+        right.fill_between(c, c - half, c + half, color=ink(right), alpha=0.16, linewidth=0)
+        right.plot([0, 1], [0, 1], color=ink(right), linewidth=1, linestyle="--")
+        right.plot(self.nominal, self.observed, color=COLORS[0], marker="o", markersize=4)
+        right.set_xlim(0, 1)
+        right.set_ylim(0, 1)
+        right.set_xlabel("nominal coverage")
+        right.set_ylabel("observed coverage")

@@ -1,0 +1,132 @@
+"""Coefficients of the experts with their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from skmoe.inference import split_errors
+from skmoe.plots.reading import check_model, expert_names, feature_names
+from skmoe.plots.style import Display, expert_styles, ink, label, legend_above, plain_text
+from skmoe.validation import check_columns
+
+__all__ = ["CoefficientsDisplay"]
+
+MOST = 15  # columns shown where the caller does not choose
+
+
+@dataclass(eq=False)
+class CoefficientsDisplay(Display):
+    """Coefficients of each expert with 95% intervals, column by column.
+
+    Attributes
+    ----------
+    coefficients (k, m), lower (k, m), upper (k, m)
+        Coefficients times `scale` and their intervals, for the m columns shown; intervals are NaN where the model has
+        no standard errors.
+    features (m,), names : indices and names of the columns shown, from top to bottom
+    expert_names : what the legend calls the experts
+    scaled : bool, whether a scale was given
+    """
+
+    heading: ClassVar[str] = "Coefficients of each expert with 95% intervals"
+
+    coefficients: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    features: np.ndarray
+    names: list[str]
+    expert_names: list[str]
+    scaled: bool = False
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: Any,
+        *,
+        features: Sequence[Any] | None = None,
+        scale: Any = None,
+        robust: bool = False,
+        ax: Any = None,
+        draw: bool = True,
+    ) -> Self:
+        """Coefficients of a fitted `MoERegressor`.
+
+        Parameters
+        ----------
+        features : sequence of column names or indices, optional
+            Columns to show, in this order; by default at most 15, those with the largest coefficients first.
+        scale : (d,) array or number, optional
+            Multiplies coefficients; with the columns' standard deviations, ``X.std(axis=0)``, columns in different
+            units can be compared.
+        robust : bool
+            Whether intervals are from the sandwich formula.
+        ax : matplotlib Axes, optional        draw : bool, whether to draw at once
+        """
+        check_model(model)
+        k, d = model.expert_coef_.shape
+        factor = _check_scale(scale, d)
+        coefficients = model.expert_coef_ * factor
+        errors = split_errors(model.covariance_robust_ if robust else model.covariance_, k, d)["expert_coef"] * factor
+        chosen = check_columns(features, getattr(model, "feature_names_in_", None), d, "features")
+        if chosen is None:
+            largest = np.max(np.abs(coefficients), axis=0)
+            order = np.argsort(-largest, kind="stable")[:MOST]
+            # columns that experts do not see have coefficients of exactly zero
+            chosen = [int(j) for j in order if largest[j] > 0] or [int(j) for j in order]
+        names = feature_names(model)
+        half = 1.96 * errors[:, chosen]
+        return cls(
+            coefficients[:, chosen],
+            coefficients[:, chosen] - half,
+            coefficients[:, chosen] + half,
+            np.array(chosen),
+            [names[j] for j in chosen],
+            expert_names(model),
+            scale is not None,
+        )._drawn(ax, draw)
+
+    def _size(self) -> tuple[float, float]:
+        return 6.4, max(2.4, 1.2 + len(self.names) * (0.16 + 0.13 * len(self.coefficients)))
+
+    def _draw(self, *axes: Any) -> None:
+        (ax,) = axes
+        k, m = self.coefficients.shape
+        places = np.arange(m)
+        ax.axvline(0.0, color=ink(ax), linewidth=0.8, alpha=0.6)
+        for between in places[:-1] + 0.5:
+            ax.axhline(between, color=ink(ax), linewidth=0.5, alpha=0.15)
+        for i, style in enumerate(expert_styles(k)):
+            y = places + 0.7 * ((i + 0.5) / k - 0.5)
+            known = np.isfinite(self.lower[i]) & np.isfinite(self.upper[i])
+            ax.hlines(y[known], self.lower[i][known], self.upper[i][known], color=style["color"], linewidth=1.6)
+            ax.plot(
+                self.coefficients[i],
+                y,
+                color=style["color"],
+                marker=style["marker"],
+                linestyle="none",
+                markersize=5,
+                label=self.expert_names[i],
+            )
+        ax.set_yticks(places, [label(name) for name in self.names])
+        plain_text(*ax.get_yticklabels())
+        ax.set_ylim(m - 0.5, -0.5)
+        known_everywhere = np.all(np.isfinite(self.lower))
+        ax.set_xlabel(
+            ("coefficient × scale" if self.scaled else "coefficient")
+            + (", 95% interval" if known_everywhere else " (no standard errors)")
+        )
+        legend_above(ax, right=True)  # names of columns leave room on the left
+
+
+def _check_scale(scale: Any, d: int) -> np.ndarray:
+    factor = np.asarray(1.0 if scale is None else scale, dtype=np.float64)
+    if factor.shape not in ((), (d,)) or not np.all(np.isfinite(factor)) or np.any(factor < 0):
+        raise ValueError(
+            f"scale must be a number or one finite number for each of the {d} columns, none negative; got {scale!r}"
+        )
+    return np.broadcast_to(factor, (d,))

@@ -1,0 +1,236 @@
+"""How a fit was found: likelihood and starts, number of experts, spectrum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from skmoe.plots.reading import check_model
+from skmoe.plots.style import COLORS, Display, ink, label, legend_above, plain_text
+
+__all__ = ["ChoiceDisplay", "SpectrumDisplay", "TraceDisplay"]
+
+SAME = 1e-6  # starts that end this near, in mean log-likelihood, are drawn at one place
+MOST_STARTS = 16
+STAGES = {
+    "race": ("o", "dropped early"),
+    "subsample": ("s", "on some rows"),
+    "all rows": ("D", "on all rows"),
+}
+
+
+@dataclass(eq=False)
+class TraceDisplay(Display):
+    """How the fit was found: likelihood of the winner step by step, and how far each start ended below the best.
+
+    Attributes
+    ----------
+    log_likelihood : mean log-likelihood after each step of the winner
+    starts, stages : name of each start, and how far it came ("race", "subsample", "all rows")
+    shortfall : how far each start ended below the best of those that saw as many rows, in mean log-likelihood
+    winner : name        agreement : how many starts reached the same optimum
+    """
+
+    heading: ClassVar[str] = "Log-likelihood step by step, and how far each start ended below the best"
+    panels: ClassVar[int] = 2
+
+    log_likelihood: np.ndarray
+    starts: list[str]
+    stages: list[str]
+    shortfall: np.ndarray
+    winner: str
+    agreement: int
+
+    @classmethod
+    def from_estimator(cls, model: Any, *, ax: Any = None, draw: bool = True) -> Self:
+        """Trace of a fitted `MoERegressor`.
+
+        Parameters
+        ----------
+        ax : two matplotlib Axes, or one to divide, optional        draw : bool, whether to draw at once
+        """
+        check_model(model)
+        history = model.history_
+        records = [(str(name), float(value), str(stage)) for name, value, stage in history["starts"]]
+        all_rows = np.array([stage == "all rows" for _, _, stage in records], dtype=bool)
+        values = np.array([value for _, value, _ in records])
+        shortfall = np.zeros(len(records))
+        for group in (all_rows, ~all_rows):  # other rows have another level
+            if np.any(group):
+                shortfall[group] = np.max(values[group]) - values[group]
+        return cls(
+            np.asarray(history["log_likelihood"], dtype=np.float64),
+            [name for name, _, _ in records],
+            [stage for _, _, stage in records],
+            shortfall,
+            str(history["winner"]),
+            int(history["agreement"]),
+        )._drawn(ax, draw)
+
+    def _size(self) -> tuple[float, float]:
+        return 10.0, max(3.2, 1.4 + 0.2 * min(len(self.starts), MOST_STARTS))
+
+    def _draw(self, *axes: Any) -> None:
+        left, right = axes
+        trace = self.log_likelihood
+        left.set_xlabel("step")
+        left.set_ylabel("mean log-likelihood")
+        if len(trace):
+            left.plot(
+                np.arange(len(trace)), trace, color=COLORS[0], marker="o" if len(trace) < 30 else None, markersize=4
+            )
+            left.xaxis.get_major_locator().set_params(integer=True)
+            margin = max(0.08 * (trace.max() - trace.min()), 1e-3)  # a flat trace is not blown up to its roundoff
+            left.set_ylim(trace.min() - margin, trace.max() + margin)
+        else:
+            _say(left, "no steps were recorded")
+        if self.starts:
+            self._starts(right)
+        else:
+            _say(right, "one start: nothing to compare")
+
+    def _starts(self, ax: Any) -> None:
+        # what was finished on all rows first, then the best of the rest
+        order = sorted(range(len(self.starts)), key=lambda i: (self.stages[i] != "all rows", self.shortfall[i]))
+        shown = order[:MOST_STARTS]
+        for number, (stage, (marker, words)) in enumerate(STAGES.items()):
+            mine = [(place, i) for place, i in enumerate(shown) if self.stages[i] == stage]
+            if mine:
+                x = [max(self.shortfall[i], SAME) for _, i in mine]
+                ax.plot(x, [p for p, _ in mine], linestyle="none", marker=marker, color=COLORS[2 - number], label=words)
+        ax.set_xscale("log")
+        known = self.shortfall[shown][np.isfinite(self.shortfall[shown])]
+        farthest = max(float(np.max(known, initial=0.0)), 1e-2)
+        powers = np.arange(-4, np.log10(farthest) + 1, 2)
+        ax.set_xticks([SAME, *10.0**powers], ["same", *(f"{10.0**p:g}" for p in powers)])
+        ax.set_xticks([], minor=True)
+        ax.set_xlim(0.5 * SAME, 2 * farthest)
+        ax.set_yticks(range(len(shown)), [label(self.starts[i], 26) for i in shown], fontsize="small")
+        plain_text(*ax.get_yticklabels())
+        ax.set_ylim(len(shown) - 0.5, -0.5)
+        ax.grid(axis="y", color=ink(ax), alpha=0.12)
+        left_out = len(order) - len(shown)
+        more = f"\n({left_out} worse not shown)" if left_out else ""
+        ax.set_xlabel(f"mean log-likelihood below the best{more}", loc="right")
+        legend_above(ax, right=True, fontsize="small")  # names of starts leave room on the left
+
+
+def _say(ax: Any, words: str) -> None:
+    ax.text(0.5, 0.5, words, transform=ax.transAxes, ha="center", va="center")
+    ax.set_axis_off()
+
+
+@dataclass(eq=False)
+class ChoiceDisplay(Display):
+    """How the number of experts was chosen: BIC of each number tried; smaller is better.
+
+    Attributes
+    ----------
+    n_experts, bic : numbers tried, and their BIC        chosen : the number fitted in the end
+    """
+
+    heading: ClassVar[str] = "BIC against the number of experts"
+
+    n_experts: np.ndarray
+    bic: np.ndarray
+    chosen: int
+
+    @classmethod
+    def from_estimator(cls, model: Any, *, ax: Any = None, draw: bool = True) -> Self:
+        """Choice made by a `MoERegressor` with ``n_experts="auto"``.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional        draw : bool, whether to draw at once
+        """
+        check_model(model)
+        tried = model.history_.get("bic")
+        if not tried:
+            raise ValueError(
+                f"the number of experts was given ({model.n_experts_}), so no others were tried; fit with "
+                'n_experts="auto" to compare them'
+            )
+        numbers, bic = np.array(tried, dtype=np.float64).T
+        return cls(numbers.astype(int), bic, int(model.n_experts_))._drawn(ax, draw)
+
+    def _draw(self, *axes: Any) -> None:
+        (ax,) = axes
+        ax.plot(self.n_experts, self.bic, color=COLORS[0], marker="o", label="tried")
+        at = self.n_experts == self.chosen
+        ax.plot(
+            self.n_experts[at],
+            self.bic[at],
+            linestyle="none",
+            marker="o",
+            markersize=12,
+            markerfacecolor="none",
+            markeredgecolor=COLORS[1],
+            markeredgewidth=2,
+            label=f"chosen: {self.chosen}",
+        )
+        ax.set_xticks(self.n_experts)
+        ax.set_xlabel("number of experts")
+        ax.set_ylabel("BIC (smaller is better)")
+        legend_above(ax)
+
+
+@dataclass(eq=False)
+class SpectrumDisplay(Display):
+    """What the consistent start saw: eigenvalues of the second moment T2; k of them should stand above noise.
+
+    Attributes
+    ----------
+    spectrum : eigenvalues, largest first, in units of shares        noise_level : what sampling noise alone gives
+    n_experts : k        gap : how far the k-th stands above the next, relative to itself
+    """
+
+    heading: ClassVar[str] = "Eigenvalues of the second moment that the consistent start saw"
+
+    spectrum: np.ndarray
+    noise_level: float
+    n_experts: int
+    gap: float
+
+    @classmethod
+    def from_estimator(cls, model: Any, *, ax: Any = None, draw: bool = True) -> Self:
+        """Spectrum that a fitted `MoERegressor` saw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional        draw : bool, whether to draw at once
+        """
+        check_model(model)
+        history = model.history_
+        if history.get("spectrum") is None:
+            raise ValueError(
+                "there is no spectrum: the consistent start was not used (it needs two or more experts, at least as "
+                'many columns, method "auto" or "spectral", and experts and gate that see the same columns)'
+            )
+        return cls(
+            np.asarray(history["spectrum"], dtype=np.float64),
+            float(history["noise_level"]),
+            int(model.n_experts_),
+            float(history["gap"]),
+        )._drawn(ax, draw)
+
+    def _draw(self, *axes: Any) -> None:
+        (ax,) = axes
+        k, numbers = self.n_experts, np.arange(1, len(self.spectrum) + 1)
+        ax.axhline(0.0, color=ink(ax), linewidth=0.8, alpha=0.6)
+        ax.axhspan(-self.noise_level, self.noise_level, color=ink(ax), alpha=0.16, linewidth=0, label="sampling noise")
+        for part, color, words in (
+            (numbers <= k, COLORS[0], "one for each expert"),
+            (numbers > k, COLORS[6], "the rest"),
+        ):
+            if np.any(part):
+                ax.vlines(numbers[part], 0.0, self.spectrum[part], color=color, linewidth=2)
+                ax.plot(numbers[part], self.spectrum[part], linestyle="none", marker="o", color=color, label=words)
+        if len(numbers) > k:
+            ax.axvline(k + 0.5, color=COLORS[1], linestyle="--", linewidth=1.5, label=f"gap after {k}: {self.gap:.2f}")
+        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.set_xlim(0.5, len(numbers) + 0.5)
+        ax.set_xlabel("eigenvalue of T2, by size")
+        ax.set_ylabel("size (in shares)")
+        legend_above(ax)

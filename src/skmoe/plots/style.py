@@ -1,0 +1,163 @@
+"""What all pictures share: colours, text that is drawn as it is, and the display that opens axes and draws on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+__all__ = [
+    "Display",
+    "expert_colors",
+    "expert_styles",
+    "ink",
+    "label",
+    "legend_above",
+    "others_typical",
+    "plain_text",
+    "pyplot",
+]
+
+# Okabe and Ito's colours, told apart with any colour vision; without their yellow, which vanishes on white, and with
+# grey in place of black, which vanishes on a dark page
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999")
+DASHES = ("-", "--", ":", "-.")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+POINT_GREY = "#808080"  # of data points: 3.9 to 1 against white and 5.3 to 1 against black
+LONGEST = 40  # characters of a column's name that are drawn
+
+
+def expert_styles(k: int) -> list[dict[str, str]]:
+    """Colour, line style and marker of each of k experts; colours repeat after 7, with another dash and marker."""
+    turns = product(range(len(DASHES)), range(len(COLORS)))
+    styles = [
+        {"color": COLORS[i], "linestyle": DASHES[turn], "marker": MARKERS[(i + turn) % len(MARKERS)]}
+        for turn, i in turns
+    ]
+    return [styles[i % len(styles)] for i in range(k)]
+
+
+def expert_colors(k: int) -> list[str]:
+    """Colours of k experts, safe for colour-blind readers and readable on light and dark; they repeat after 7.
+
+    Examples
+    --------
+    >>> from skmoe.plots import expert_colors
+    >>> expert_colors(2)
+    ['#0072B2', '#D55E00']
+    """
+    return [style["color"] for style in expert_styles(k)]
+
+
+def label(name: Any, longest: int = LONGEST) -> str:
+    """A name as one line of printable text; what a picture cannot hold (control characters) is replaced."""
+    text = " ".join(str(name).split())
+    text = "".join(c if c.isprintable() else "\ufffd" for c in text)
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def others_typical(name: Any, d: int) -> str:
+    """Words for the axis of one column of d, where the others are held."""
+    return label(name) + (" (other columns at typical values)" if d > 1 else "")
+
+
+def plain_text(*texts: Any) -> None:
+    """Let texts be drawn as they are: a dollar sign in a column's name starts no formula."""
+    for text in texts:
+        text.set_parse_math(False)
+
+
+def ink(ax: Any) -> Any:
+    """Colour of the axes' own text, for lines that belong to no expert: right on any background."""
+    return ax.yaxis.label.get_color()
+
+
+def legend_above(ax: Any, *, columns: int = 4, right: bool = False, **how: Any) -> None:
+    """A legend above the axes, where it hides no data, flush with their left or right end."""
+    handles, _ = ax.get_legend_handles_labels()
+    handles = how.pop("handles", handles)
+    if len(handles) > columns:  # several lines of it: small, so that they fit
+        how.setdefault("fontsize", "small")
+    legend = ax.legend(
+        handles=handles,
+        loc="lower right" if right else "lower left",
+        bbox_to_anchor=(float(right), 1.0),
+        ncols=min(columns, max(len(handles), 1)),
+        frameon=False,
+        borderaxespad=0.2,
+        columnspacing=1.2,
+        handlelength=1.6,
+        **how,
+    )
+    plain_text(*legend.get_texts())
+
+
+def pyplot() -> Any:
+    """The pyplot of matplotlib, or words about how to get it."""
+    try:
+        from matplotlib import pyplot as plt
+    except ImportError as error:
+        raise ImportError('plots need matplotlib: pip install "skmoe[plot]"') from error
+    return plt
+
+
+class Display:
+    """Numbers that know how to draw themselves: a subclass holds them and draws them on `panels` axes.
+
+    Attributes
+    ----------
+    axes_ : list of matplotlib Axes drawn on        ax_ : the first of them        figure_ : their figure
+    """
+
+    heading: ClassVar[str] = ""  # what the picture shows, for those who cannot see it
+    panels: ClassVar[int] = 1
+
+    axes_: list[Any]
+    ax_: Any
+    figure_: Any
+    _opened = False  # whether from_estimator opened a figure that nobody asked for by name
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on the given axes, or in a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, or a sequence of them, optional
+            A display of two panels takes two, or one whose place it divides.
+        """
+        self.axes_ = self._open(ax)
+        self.ax_ = self.axes_[0]
+        self.figure_ = self.ax_.figure
+        self._draw(*self.axes_)
+        return self
+
+    def _drawn(self, ax: Any, draw: bool) -> Self:
+        """How ``from_estimator`` ends."""
+        if draw:
+            self.plot(ax)
+            self._opened = ax is None
+        return self
+
+    def _open(self, ax: Any) -> list[Any]:
+        if ax is None:
+            figure = pyplot().figure(figsize=self._size(), layout="constrained")
+            return list(figure.subplots(1, self.panels, squeeze=False)[0])
+        axes: list[Any] = list(np.ravel(ax)) if isinstance(ax, Sequence | np.ndarray) else [ax]
+        if len(axes) == 1 and self.panels > 1 and axes[0].get_subplotspec() is not None:
+            axes[0].set_axis_off()
+            figure = axes[0].figure
+            room = 0.35 if figure.get_layout_engine() is None else None  # for labels; a layout engine finds its own
+            inner = axes[0].get_subplotspec().subgridspec(1, self.panels, wspace=room)
+            return [figure.add_subplot(inner[0, i]) for i in range(self.panels)]
+        if len(axes) != self.panels:
+            raise ValueError(f"{type(self).__name__} draws on {self.panels} axes; got {len(axes)}")
+        return axes
+
+    def _size(self) -> tuple[float, float]:
+        """Width and height of a figure of its own, in inches."""
+        return (6.4, 4.0) if self.panels == 1 else (9.6, 4.0)
+
+    def _draw(self, *axes: Any) -> None:
+        raise NotImplementedError(f"{type(self).__name__} does not say how it is drawn")
