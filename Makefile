@@ -3,11 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint types contract unit accuracy cost reproduce clean
+.PHONY: help demo test lint types contract unit docs accuracy cost reproduce clean
 
 help:
-	@echo "make demo      fit a small problem by the paper's algorithm and by joint EM, and print the errors"
+	@echo "make demo      find the regimes in a real table, compare with least squares, write an HTML report"
 	@echo "make test      lint, types, import contract and tests"
+	@echo "make docs      the site, with its gallery, into docs/_build/html"
 	@echo "make accuracy  stage 1 alone, over 20 seeds, beside the plain decompositions"
 	@echo "make reproduce the paper's tables and figures; what was run before is not run again"
 	@echo "make cost      time and memory of each stage over the bare matrix products it needs"
@@ -35,6 +36,14 @@ contract: $(VENV)/.installed
 unit: $(VENV)/.installed
 	OMP_NUM_THREADS=1 SCIPY_ARRAY_API=1 $(BIN)/pytest -n auto src tests
 
+$(VENV)/.installed-docs: $(VENV)/.installed
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	touch $@
+
+docs: $(VENV)/.installed-docs
+	OMP_NUM_THREADS=1 $(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
 accuracy: $(VENV)/.installed
 	$(BIN)/python benchmarks/accuracy.py
 
@@ -45,4 +54,4 @@ reproduce: $(VENV)/.installed
 	$(BIN)/skmoe reproduce all --jobs 2
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist docs/_build docs/gallery docs/generated

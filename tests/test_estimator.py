@@ -398,6 +398,19 @@ def test_interruption_keeps_the_best_model_so_far(problem):
     assert model.score(X, y) > 0
 
 
+def test_interruption_of_the_choice_keeps_the_best_number_so_far(problem):
+    X, y, _ = problem
+
+    def stop(progress):
+        if progress.n_experts == 4:
+            raise KeyboardInterrupt
+
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        model = MoERegressor("auto", random_state=0, verbose=stop).fit(X, y)
+    assert model.n_experts_ == 3
+    assert not model.converged_
+
+
 def test_verbose_prints_progress(problem, capsys):
     X, y, _ = problem
     MoERegressor(2, random_state=0, verbose=2).fit(X[:500], y[:500])

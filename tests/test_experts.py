@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from skmoe import label_transform, learn_experts, make_moe, metrics, scores
-from skmoe.decomposition import RankWarning
+from skmoe.decomposition import RankWarning, orth_als
 from skmoe.experts import plain_tensor_method
 from skmoe.model import MoEParameters
 
@@ -185,6 +185,16 @@ def test_plain_tensor_method_refuses_linear_experts():
         plain_tensor_method(X, y, 2, activation="linear")
 
 
+@pytest.mark.parametrize("moments", ["regression", "plain"])
+def test_own_decomposition_gives_what_its_name_gives(moments):
+    X, y, _ = make_moe(2000, 4, 2, random_state=0)
+    by_name, by_function = (
+        learn_experts(X, y, 2, noise_scale=0.1, moments=moments, decomposition=d, random_state=0)
+        for d in ("orth-als", lambda T2, T3, k, rng: orth_als(T2, T3, k, rng))
+    )
+    assert np.array_equal(by_name.coef, by_function.coef)
+
+
 @pytest.mark.parametrize(
     ("change", "error", "why"),
     [
@@ -194,6 +204,7 @@ def test_plain_tensor_method_refuses_linear_experts():
         ({"noise_scale": -0.1}, ValueError, "noise_scale must be positive"),
         ({"noise_scale": "big"}, TypeError, "noise_scale must be a number"),
         ({"decomposition": "svd"}, ValueError, "decomposition must be one of"),
+        ({"decomposition": lambda T2, T3, k, rng: T2}, ValueError, "must return a skmoe.decomposition.Decomposition"),
         ({"moments": "median"}, ValueError, "moments must be"),
         ({"input_law": "uniform"}, ValueError, "input_law must be"),
         ({"input_law": 3}, TypeError, "input_law must be"),

@@ -105,3 +105,35 @@ def test_unfitted_model_is_not_saved(tmp_path):
 
     with pytest.raises(NotFittedError):
         MoERegressor().save(tmp_path / "m.skmoe")
+
+
+def test_recipe_of_columns_comes_along(fitted, tmp_path):
+    model, _, _ = fitted
+    model.table_ = {"target": "y", "columns": []}
+    model.save(tmp_path / "m.skmoe")
+    assert skmoe.load(tmp_path / "m.skmoe").table_ == {"target": "y", "columns": []}
+    del model.table_
+    model.save(tmp_path / "m.skmoe")
+    assert not hasattr(skmoe.load(tmp_path / "m.skmoe"), "table_")
+
+
+def test_progress_callable_is_not_kept(tmp_path):
+    X, y, _ = make_moe(300, 2, 1, random_state=0)
+    MoERegressor(1, random_state=0, verbose=lambda progress: None).fit(X, y).save(tmp_path / "m.skmoe")
+    assert skmoe.load(tmp_path / "m.skmoe").verbose == 0
+
+
+def test_save_that_fails_leaves_the_old_file(fitted, tmp_path, monkeypatch):
+    model, _, _ = fitted
+    path = tmp_path / "m.skmoe"
+    model.save(path)
+    before = path.read_bytes()
+
+    def full(*args, **kwargs):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(np, "save", full)
+    with pytest.raises(OSError, match="no space"):
+        model.save(path)
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["m.skmoe"]

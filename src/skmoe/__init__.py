@@ -2,7 +2,7 @@
 
 The flow, which the rooms of this package follow::
 
-    rows                              arrays, validation, blocks
+    rows                              arrays, validation, blocks (files, Dask), inputs
       -> scores S2, S3 of the inputs  scores
       -> label transforms P2, P3      labels
       -> moments T1, T2, T3           moments
@@ -10,15 +10,16 @@ The flow, which the rooms of this package follow::
       -> experts                      experts    (Algorithm 1: learn_experts)
       -> gate, given the experts      gating     (Algorithm 2: learn_gate)
       -> maximum likelihood           likelihood, refine, moves, starts   (joint_em)
-      -> a model in your units        fitting, inference, estimator       (MoERegressor)
-      -> pictures of it               plots
+      -> a model in your units        units, fitting, inference, estimator   (MoERegressor)
+      -> pictures, a report           plots, report
+      -> for a table in a file        tabular, cli
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skmoe import datasets, metrics, plots, scores
+    from skmoe import blocks, datasets, metrics, plots, report, scores
     from skmoe.activations import Activation
     from skmoe.baseline import joint_em
     from skmoe.datasets import make_moe
@@ -32,6 +33,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Activation",
     "MoERegressor",
+    "blocks",
     "datasets",
     "joint_em",
     "label_transform",
@@ -41,6 +43,7 @@ __all__ = [
     "make_moe",
     "metrics",
     "plots",
+    "report",
     "scores",
 ]
 

@@ -77,14 +77,19 @@ class MoERegressor(RegressorMixin, BaseEstimator):
 
     Attributes
     ----------
-    expert_coef_ (k, d), expert_intercept_ (k,), gate_coef_ (k, d), gate_intercept_ (k,), noise_scale_ (k,)
-        And the standard error of each: ``expert_coef_se_`` and so on, NaN where the data do not identify the model.
+    expert_coef_, gate_coef_ : (k, d) arrays
+    expert_intercept_, gate_intercept_, noise_scale_ : (k,) arrays
+    expert_coef_se_, gate_coef_se_, expert_intercept_se_, gate_intercept_se_, noise_scale_se_ : arrays
+        Standard errors of the above, NaN where the data do not identify the model.
+    shares_ : (k,) array, mean gate weight of each expert
     log_likelihood_ : float, mean per row
     n_experts_, n_iter_, n_parameters_ : int
     converged_, identified_ : bool
-    covariance_, covariance_robust_ : covariance of (expert_coef_, expert_intercept_, gate_coef_, gate_intercept_,
-        noise_scale_) laid out as one vector, by the observed information and by the sandwich formula; or None
-    history_ : dict with the log-likelihood per iteration, the starts and which of them won
+    covariance_, covariance_robust_ : (p, p) arrays or None
+        Covariance of experts' coefficients and intercepts, gate's coefficients and intercepts, and noise scales, laid
+        out as one vector: by the observed information and by the sandwich formula.
+    history_ : dict
+        The log-likelihood per iteration, the starts and which of them won, and what BIC said of each number tried.
 
     Examples
     --------

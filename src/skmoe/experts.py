@@ -9,6 +9,7 @@ inputs' own (`skmoe.scores.reference`), and T1, T2, T3 are matched together, eac
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +37,8 @@ from skmoe.validation import (
 
 __all__ = ["ExpertsResult", "learn_experts", "plain_tensor_method"]
 
+Decomposer = str | Callable[..., Decomposition]
+
 SAMPLE_ROWS = 20_000  # rows on which a reference law is judged
 SHARE_SD = 0.2  # spread of an expert's share about 1/k, in units of 1/k, before the data speak
 GATE_CURVATURE = 0.06  # spread of a gate's mean curvature along its expert, relative to that of its share
@@ -62,7 +65,7 @@ def learn_experts(
     activation: Any = "linear",
     noise_scale: float | None = None,
     input_law: Any = None,
-    decomposition: str = "matching",
+    decomposition: Decomposer = "matching",
     moments: str = "regression",
     random_state: int | np.random.Generator | None = None,
 ) -> ExpertsResult:
@@ -79,7 +82,8 @@ def learn_experts(
         Estimated from the second moment of y if not given.
     input_law : law of `skmoe.scores`, "gaussian", "mixture" or None
         The law of the inputs; a name fits it to X, None is the standard Gaussian.
-    decomposition : {"matching", "orth-als", "power"}
+    decomposition : {"matching", "orth-als", "power"} or callable
+        A callable is given T2, T3, k and a Generator, and returns a `skmoe.decomposition.Decomposition`.
     moments : {"regression", "plain"}
         Hermite regression under a reference law, or the paper's averages.
     random_state : int, Generator or None
@@ -105,8 +109,11 @@ def learn_experts(
     n, d = X.shape
     k = check_n_experts(n_experts)
     g = get_activation(activation)
-    if decomposition not in DECOMPOSITIONS:
-        raise ValueError(f"decomposition must be one of {sorted(DECOMPOSITIONS)}; got {decomposition!r}")
+    if not callable(decomposition) and decomposition not in DECOMPOSITIONS:
+        raise ValueError(
+            f"decomposition must be one of {sorted(DECOMPOSITIONS)}, or a function of (T2, T3, k, random_state); "
+            f"got {decomposition!r}"
+        )
     if moments not in ("regression", "plain"):
         raise ValueError(f'moments must be "regression" or "plain"; got {moments!r}')
     check_spectral_rank(k, d)
@@ -130,10 +137,19 @@ def learn_experts(
     return result
 
 
-def _decompose(decomposition: str, T2: np.ndarray, T3: np.ndarray, k: int, rng: Any, **knowledge: Any) -> Decomposition:
+def _decompose(
+    decomposition: Decomposer, T2: np.ndarray, T3: np.ndarray, k: int, rng: Any, **knowledge: Any
+) -> Decomposition:
+    decompose = decomposition if callable(decomposition) else DECOMPOSITIONS[decomposition]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankWarning)  # `learn_experts` reports the rank in terms of the noise
-        return DECOMPOSITIONS[decomposition](T2, T3, k, rng, **knowledge)
+        found = decompose(T2, T3, k, rng, **knowledge)
+    if not isinstance(found, Decomposition) or found.components.shape[1:] != (len(T2),) or found.rank > k:
+        raise ValueError(
+            f"while decomposing T3: decomposition must return a skmoe.decomposition.Decomposition of at most {k} "
+            f"components over {len(T2)} columns; got {found!r}"
+        )
+    return found
 
 
 def _law(input_law: Any, X: Array, rng: np.random.Generator) -> InputLaw:
@@ -159,7 +175,7 @@ def _estimate_noise(mean_square: float, g: Activation) -> float:
 
 
 def _by_averages(
-    X: Array, y: Array, k: int, g: Activation, sigma: float | None, law: InputLaw, decomposition: str, rng: Any
+    X: Array, y: Array, k: int, g: Activation, sigma: float | None, law: InputLaw, decomposition: Decomposer, rng: Any
 ) -> ExpertsResult:
     """The paper: plain T2, its leading space, plain T3 inside it."""
     sigma = _estimate_noise(float(array_namespace(y).mean(y**2)), g) if sigma is None else sigma
@@ -174,7 +190,7 @@ def _by_averages(
 
 
 def _by_regression(
-    X: Array, y: Array, k: int, g: Activation, sigma: float | None, law: InputLaw, decomposition: str, rng: Any
+    X: Array, y: Array, k: int, g: Activation, sigma: float | None, law: InputLaw, decomposition: Decomposer, rng: Any
 ) -> ExpertsResult:
     """Hermite regression under a reference law, in all dimensions or inside a leading space of T2."""
     n, d = X.shape

@@ -178,7 +178,8 @@ def _told(units: Units, records: list[StartRecord]) -> list[StartRecord]:
 
 
 def _winner(records: list[StartRecord], stage: str) -> str:
-    return next((r.name for r in reversed(records) if r.stage == stage), "")
+    done = [r for r in records if r.stage == stage]
+    return max(done, key=lambda r: r.log_likelihood).name if done else ""
 
 
 def _on_all_rows(units: Units, fit: Fit, keep: Callable[[Theta], None], tell: Callable[[str, float], None]) -> Fit:
@@ -242,22 +243,30 @@ def choose_experts(task: Task, rng: np.random.Generator, **how: Any) -> tuple[Fi
     Numbers are compared by quick searches; the one chosen is then searched for in full.
     """
     assert task.look is not None
-    n = task.look.total
+    n, most = task.look.total, min(MAX_EXPERTS, most_experts(task, task.look.rows))
     tried: list[tuple[int, float]] = []
-    best, last = None, None
-    for k in range(1, min(MAX_EXPERTS, most_experts(task, task.look.rows)) + 1):
-        warm: list[tuple[str, Theta]] = [] if last is None else grown(Units(task, k), last)
-        last = fit_search(task, k, rng, warm=warm, quick=True, **how)
-        tried.append((k, last.n_parameters * np.log(n) - 2 * n * last.log_likelihood))
-        if best is None or tried[-1][1] < min(bic for _, bic in tried[:-1]):
-            best = last
-        if last.interrupted or k - min(tried, key=lambda pair: pair[1])[0] >= 2:
-            break
-    assert best is not None
-    if best.interrupted or best.theta is None or len(best.theta.A) == 1:
-        return best, tried
-    full = fit_search(task, len(best.theta.A), rng, warm=[("chosen", best.theta)], **how)
-    return max(full, best, key=lambda fitted: fitted.log_likelihood), tried
+    best: Fitted | None = None
+    last: Fitted | None = None
+    try:
+        for k in range(1, most + 1):
+            warm = [] if last is None else grown(Units(task, k), last)
+            last = fit_search(task, k, rng, warm=warm, quick=True, **how)
+            tried.append((k, last.n_parameters * np.log(n) - 2 * n * last.log_likelihood))
+            if best is None or tried[-1][1] < min(bic for _, bic in tried[:-1]):
+                best = last
+            if last.interrupted:
+                raise KeyboardInterrupt
+            if k - min(tried, key=lambda pair: pair[1])[0] >= 2:
+                break
+        assert best is not None
+        if best.theta is None or len(best.theta.A) == 1:
+            return best, tried
+        full = fit_search(task, len(best.theta.A), rng, warm=[("chosen", best.theta)], **how)
+        return max(full, best, key=lambda fitted: fitted.log_likelihood), tried
+    except KeyboardInterrupt:
+        if best is None:  # nothing to keep yet
+            raise
+        return replace(best, interrupted=True, converged=False), tried
 
 
 def most_experts(task: Task, rows: int) -> int:

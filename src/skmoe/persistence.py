@@ -1,16 +1,18 @@
 """A model file that runs no code when it is loaded: a zip of one JSON text and plain arrays.
 
 Arrays are NumPy's own format, read with pickling forbidden. The zip's checksums find damage, a version number finds
-files from the future.
+files from the future. A model fitted to a table carries the recipe of its columns along (`skmoe.tabular`).
 """
 
 from __future__ import annotations
 
 import io
 import json
+import os
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from skmoe.activations import ACTIVATIONS
 from skmoe.inference import split_errors
 from skmoe.model import MoEParameters
 
-__all__ = ["load", "save"]
+__all__ = ["load", "replacing", "save"]
 
 FORMAT = 1
 ARRAYS = ("expert_coef_", "expert_intercept_", "gate_coef_", "gate_intercept_", "noise_scale_", "shares_")
@@ -28,6 +30,21 @@ OPTIONAL = ("covariance_", "covariance_robust_")
 NUMBERS = ("n_experts_", "n_parameters_", "log_likelihood_", "n_iter_", "converged_", "identified_", "n_features_in_")
 
 NOT_KEPT = ("random_state", "input_law", "activation", "checkpoint", "verbose")  # of the fit, not of the model
+
+
+@contextmanager
+def replacing(path: Any) -> Iterator[Path]:
+    """A name beside `path` to write to, moved into its place at the end: what fails leaves nothing half-written."""
+    path = Path(path).resolve()
+    if path.exists() and not path.is_file():  # a pipe or a device is written to, never replaced
+        yield path
+        return
+    beside = path.with_name(f".{os.getpid()}-{path.name}")
+    try:
+        yield beside
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def save(model: Any, path: Any) -> None:
@@ -48,8 +65,10 @@ def save(model: Any, path: Any) -> None:
     if hasattr(model, "feature_names_in_"):
         header["feature_names"] = [str(n) for n in model.feature_names_in_]
     arrays = {k: getattr(model, k) for k in (*ARRAYS, *OPTIONAL) if getattr(model, k) is not None}
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+    with replacing(path) as beside, zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr("model.json", json.dumps(header, indent=1))
+        if getattr(model, "table_", None) is not None:
+            file.writestr("table.json", json.dumps(model.table_, indent=1))
         for key, values in arrays.items():
             buffer = io.BytesIO()
             np.save(buffer, np.asarray(values), allow_pickle=False)
@@ -67,6 +86,7 @@ def load(path: Any, make: Callable[..., Any]) -> Any:
                 raise ValueError(
                     f"{path} was written by a later skmoe (format {version}, this one reads to {FORMAT}); upgrade skmoe"
                 )
+            table = json.loads(file.read("table.json")) if "table.json" in file.namelist() else None
             arrays = {
                 name[:-4]: np.load(io.BytesIO(file.read(name)), allow_pickle=False)
                 for name in file.namelist()
@@ -104,6 +124,8 @@ def load(path: Any, make: Callable[..., Any]) -> Any:
     for name in ("log_likelihood", "spectrum"):
         if model.history_[name] is not None:
             model.history_[name] = np.array(model.history_[name])
+    if table is not None:
+        model.table_ = table
     if "feature_names" in header:
         model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
     return model

@@ -231,6 +231,6 @@ class SpectrumDisplay(Display):
             ax.axvline(k + 0.5, color=COLORS[1], linestyle="--", linewidth=1.5, label=f"gap after {k}: {self.gap:.2f}")
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.set_xlim(0.5, len(numbers) + 0.5)
-        ax.set_xlabel("eigenvalue of T2, by size")
-        ax.set_ylabel("size (in shares)")
+        ax.set_xlabel("place among the eigenvalues of T2")
+        ax.set_ylabel("eigenvalue")
         legend_above(ax)

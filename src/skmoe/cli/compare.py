@@ -1,0 +1,131 @@
+"""``skmoe compare``: cross-validation of the mixture beside what else one might use."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import typer
+
+from skmoe.cli.fit import Data, Drop, Missing, Target
+from skmoe.cli.models import fit_named, names_in, parse_experts, parse_noise
+from skmoe.cli.shell import UNRELIABLE, note, print_json, print_table
+
+__all__ = ["compare"]
+
+MEASURES = ("rmse", "r2", "log_density", "coverage", "seconds")
+HEADINGS = ("RMSE", "R2", "log density", "inside 90% interval", "seconds")
+
+
+def compare(
+    data: Data,
+    target: Target,
+    experts: Annotated[str, typer.Option(help="Number of experts, or auto (by BIC, in every fold).")] = "auto",
+    noise: Annotated[str, typer.Option(help="shared, per-expert or a known noise scale.")] = "per-expert",
+    folds: Annotated[int, typer.Option(min=2, help="Parts of the table, each held out once.")] = 5,
+    drop: Drop = None,
+    missing: Missing = "drop",
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the folds and of the fits.")] = 0,
+    as_machine: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
+) -> None:
+    """Compare the mixture with least squares, gradient boosting and joint EM on rows held out.
+
+    Shown are mean and spread (standard deviation) over folds; log density and intervals are of the methods that have
+    them.
+
+    Example: skmoe compare houses.csv --target price --experts 3
+    """
+    settings = {"n_experts": parse_experts(experts), "noise": parse_noise(noise), "random_state": seed}
+    import numpy as np
+    from sklearn.model_selection import KFold
+
+    from skmoe.tabular import Recipe, read
+
+    table = read(data)
+    recipe = Recipe.learn(table, target, drop=names_in(drop), missing=missing)
+    for line in recipe.notes:
+        note(line)
+    X, y, _ = recipe.rows(table)
+    if len(y) < 4 * folds:
+        raise ValueError(f"--folds {folds} needs at least {4 * folds} rows; there are {len(y)}")
+    found: dict[str, list[dict[str, float]]] = {}
+    for fold, (train, test) in enumerate(KFold(folds, shuffle=True, random_state=seed).split(X)):
+        part = (X[train], y[train], X[test], y[test])
+        for name, measured in _fold(part, settings, recipe.features, f"fold {fold + 1} of {folds}"):
+            found.setdefault(name, []).append(measured)
+    results = {
+        name: {m: (float(np.mean(v := [r[m] for r in rows])), float(np.std(v, ddof=1))) for m in MEASURES}
+        for name, rows in found.items()
+    }
+    if as_machine:
+        plain = {n: {m: {"mean": v[0], "spread": v[1]} for m, v in r.items()} for n, r in results.items()}
+        print_json({"target": target, "rows": len(y), "folds": folds, "seed": seed, "methods": plain, "by_fold": found})
+    else:
+        print_table(_table(results, f"{target}: {folds} folds over {len(y)} rows, mean ± spread"))
+    if not all(row["converged"] for row in found["mixture of experts"]):
+        raise typer.Exit(UNRELIABLE)
+
+
+def _fold(part: Any, settings: dict[str, Any], names: list[str], what: str) -> Iterator[tuple[str, dict[str, float]]]:
+    """Each method, fitted to one part of the rows and judged on the other."""
+    from sklearn.ensemble import HistGradientBoostingRegressor
+    from sklearn.linear_model import LinearRegression
+
+    from skmoe import MoERegressor
+
+    X, y, *_ = part
+    start = time.perf_counter()
+    mixture = fit_named(MoERegressor(**settings), X, y, names, what=f"{what}, mixture of experts")
+    if mixture.history_["interrupted"]:  # an estimate of error from half a fit would be no use
+        raise KeyboardInterrupt
+    yield "mixture of experts", _judge(mixture, part, start)
+    start = time.perf_counter()
+    # joint EM chooses no number of experts by itself: it gets the one the mixture found
+    baseline = MoERegressor(**{**settings, "n_experts": mixture.n_experts_}, method="joint-em")
+    yield "joint EM", _judge(fit_named(baseline, X, y, names, what=f"{what}, joint EM"), part, start)
+    start = time.perf_counter()
+    yield "least squares", _judge(LinearRegression().fit(X, y), part, start)
+    start = time.perf_counter()
+    boosting = HistGradientBoostingRegressor(random_state=settings["random_state"])
+    yield "gradient boosting", _judge(boosting.fit(X, y), part, start)
+
+
+def _judge(model: Any, part: Any, start: float) -> dict[str, float]:
+    """How well a fitted model does on rows held out; NaN for what it does not say."""
+    import numpy as np
+    from scipy.stats import norm
+    from sklearn.metrics import r2_score, root_mean_squared_error
+
+    seconds = time.perf_counter() - start
+    X, y, X_test, y_test = part
+    predicted = model.predict(X_test)
+    density = coverage = np.nan
+    if hasattr(model, "score_samples"):
+        density = np.mean(model.score_samples(X_test, y_test))
+        bounds = model.predict_interval(X_test, coverage=0.9)
+        coverage = np.mean((bounds[:, 0] <= y_test) & (y_test <= bounds[:, 1]))
+    elif hasattr(model, "coef_"):  # least squares with its usual Gaussian noise
+        freedom = max(len(y) - X.shape[1] - 1, 1)
+        law = norm(scale=max(np.sqrt(np.sum((y - model.predict(X)) ** 2) / freedom), np.finfo(float).tiny))
+        density = np.mean(law.logpdf(y_test - predicted))
+        coverage = np.mean(np.abs(y_test - predicted) <= law.ppf(0.95))
+    return {
+        "rmse": float(root_mean_squared_error(y_test, predicted)),
+        "r2": float(r2_score(y_test, predicted)),
+        "log_density": float(density),
+        "coverage": float(coverage),
+        "seconds": seconds,
+        "n_experts": getattr(model, "n_experts_", np.nan),
+        "converged": getattr(model, "converged_", True),
+    }
+
+
+def _table(results: dict[str, dict[str, tuple[float, float]]], title: str) -> Any:
+    from skmoe.inference import Summary
+
+    table = Summary(title, ("method", *HEADINGS))
+    for name, values in results.items():
+        cells = [f"{m:.4g} ± {s:.2g}" if m == m else "" for m, s in (values[measure] for measure in MEASURES)]
+        table.rows.append((name, *cells))
+    return table

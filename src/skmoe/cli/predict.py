@@ -1,0 +1,72 @@
+"""``skmoe predict``: predictions for the rows of a table, in batches."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Annotated, Any
+
+import typer
+
+from skmoe.cli.models import open_model
+from skmoe.cli.shell import check_output, note
+
+__all__ = ["predict"]
+
+
+def predict(
+    model: Annotated[str, typer.Argument(help="Model file that skmoe fit wrote.")],
+    data: Annotated[str, typer.Argument(help="Table with the model's columns; - for CSV from stdin.")],
+    out: Annotated[str, typer.Option(help="File to write, CSV, Parquet or Arrow by its name; - for CSV on stdout.")],
+    interval: Annotated[
+        float | None, typer.Option(help="Add lower and upper bounds with this probability, such as 0.9.")
+    ] = None,
+    gate: Annotated[bool, typer.Option("--gate", help="Add the probability of each expert.")] = False,
+    unseen: Annotated[str, typer.Option(help="Categories not there in fitting: error, or empty.")] = "error",
+) -> None:
+    """Predict the rows of a table, one line a row in the same order; rows that lack an input get empty predictions.
+
+    Example: skmoe predict houses.skmoe new.csv --interval 0.9 --out predictions.csv
+    """
+    if interval is not None and not 0 < interval < 1:
+        raise ValueError(f"--interval must be between 0 and 1, such as 0.9; got {interval:g}")
+    if unseen not in ("error", "empty"):
+        raise ValueError(f"--unseen must be error or empty; got {unseen!r}")
+    check_output(out, "--out", model, data)
+    from skmoe.persistence import replacing
+    from skmoe.tabular import batches, check_suffix, writing
+    from skmoe.tabular.files import arrow
+
+    check_suffix(out)
+    fitted, recipe = open_model(model)
+    pa = arrow()
+    names = ["prediction", *(["lower", "upper"] if interval else [])]
+    names += [f"gate_{i + 1}" for i in range(fitted.n_experts_)] if gate else []
+    rows = empty = 0
+    place: Any = nullcontext("-") if out == "-" else replacing(out)
+    with place as path, writing(str(path), pa.schema([(name, pa.float64()) for name in names])) as writer:
+        for table in batches(data, recipe.types):
+            X, keep = recipe.apply(table, unseen=unseen)
+            writer.write_batch(pa.record_batch(_columns(fitted, X, keep, interval, gate), names=names))
+            rows, empty = rows + len(keep), empty + len(keep) - len(X)
+    if empty:
+        note(f"{empty} of {rows} rows lack an input and have empty predictions")
+    if out != "-":
+        note(f"{rows} rows predicted, in {out}")
+
+
+def _columns(model: Any, X: Any, keep: Any, interval: float | None, gate: bool) -> list[Any]:
+    """The output's columns, empty where a row was not kept."""
+    import numpy as np
+
+    from skmoe.tabular.files import arrow
+
+    values = np.full((len(keep), 1 + 2 * (interval is not None) + gate * model.n_experts_), np.nan)
+    if len(X):
+        parts = [model.predict(X)[:, None]]
+        if interval is not None:
+            parts.append(model.predict_interval(X, coverage=interval))
+        if gate:
+            parts.append(model.gate_proba(X))
+        values[keep] = np.concatenate(parts, axis=1)
+    # an empty line would be no row at all to most readers of CSV: a column by itself says nan instead
+    return [arrow().array(column, mask=~keep if len(values.T) > 1 else None) for column in values.T]

@@ -1,0 +1,46 @@
+"""``skmoe report``: a saved model as an HTML page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from skmoe.cli.models import open_model
+from skmoe.cli.shell import check_output, note
+
+__all__ = ["report"]
+
+
+def report(
+    model: Annotated[str, typer.Argument(help="Model file that skmoe fit wrote.")],
+    html: Annotated[str, typer.Option(help="HTML file to write.")],
+    data: Annotated[
+        str | None, typer.Argument(help="Table to judge the model by, with its target; - for CSV from stdin.")
+    ] = None,
+) -> None:
+    """Write what a model says as one HTML page; with a table, also how well it predicts.
+
+    Example: skmoe report houses.skmoe houses.csv --html houses.html
+    """
+    check_output(html, "--html", model, data)
+    fitted, recipe = open_model(model)
+    X = y = None
+    if data is not None:
+        from skmoe.tabular import read
+
+        table = read(data)
+        if recipe.target is None:
+            raise ValueError(f"{model}: the model does not know its target; leave the table out")
+        X, y, _ = recipe.rows(table, unseen="empty")
+        if len(y) == 0:
+            raise ValueError(f"{data}: no row has the target and all inputs")
+        if len(y) < table.num_rows:
+            note(f"{table.num_rows - len(y)} of {table.num_rows} rows lack a value and were left out")
+    from skmoe.persistence import replacing
+    from skmoe.report import write
+
+    with replacing(html) as beside:
+        write(fitted, beside, X, y, title=Path(model).stem, target=recipe.target)
+    note(f"report in {html}")

@@ -1,0 +1,225 @@
+"""What every command shares: errors and notes as single lines, exit codes, progress, tables."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+__all__ = ["Shell", "check_output", "note", "print_json", "print_table", "terminal", "watching"]
+
+UNRELIABLE, MISTAKE, INTERRUPTED = 1, 2, 130
+SOON, EVERY = 1.0, 10.0  # seconds to the first line of progress where there is no terminal, and between lines
+# the base of typer's errors has no public name, and where it lives changed between versions
+ClickError = typer.BadParameter.__mro__[2]
+
+
+class Shell(TyperGroup):
+    """The group of commands: a user's mistake is one line on stderr and exit code 2, never a traceback."""
+
+    def main(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Run a command and leave with its exit code."""
+        kwargs["standalone_mode"] = False
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")  # recipes keep the order
+            warnings.showwarning = _show
+            with _remembering_ctrl_c():
+                code = self._run(*args, **kwargs)
+        sys.exit(code)
+
+    def _run(self, *args: Any, **kwargs: Any) -> int:
+        try:
+            code = super().main(*args, **kwargs)
+        except (KeyboardInterrupt, typer.Abort):
+            return _interrupted()
+        except BrokenPipeError:  # whoever read our output has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return UNRELIABLE
+        except Exception as error:
+            if _pressed:
+                return _interrupted()
+            if os.environ.get("SKMOE_DEBUG") or not isinstance(error, ClickError | ValueError | OSError | ImportError):
+                raise
+            typer.secho(f"skmoe: error: {_one_line(error)}", fg="red", err=True)
+            return MISTAKE
+        if code == INTERRUPTED:  # typer catches what Ctrl-C raises itself
+            return _interrupted()
+        return code if isinstance(code, int) else 0
+
+
+def _interrupted() -> int:
+    typer.echo("skmoe: interrupted, with no result", err=True)
+    return INTERRUPTED
+
+
+_pressed = False
+
+
+@contextmanager
+def _remembering_ctrl_c() -> Iterator[None]:
+    """Keep in mind that Ctrl-C was pressed: some libraries swallow what it raises, or stumble over it themselves."""
+    global _pressed
+    _pressed = False
+    usual = signal.getsignal(signal.SIGINT)
+    if usual is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def press(*_: Any) -> NoReturn:
+        global _pressed
+        _pressed = True
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, press)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
+        _pressed = False
+
+
+def _one_line(error: Exception) -> str:
+    in_words = getattr(error, "format_message", None)  # typer's own errors have it
+    if in_words is not None:
+        text = in_words()
+    elif isinstance(error, OSError) and error.strerror:
+        text = f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+    else:
+        text = str(error)
+    return "; ".join(line.strip() for line in text.splitlines() if line.strip()) or type(error).__name__
+
+
+def _show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+    if not issubclass(category, DeprecationWarning | PendingDeprecationWarning | FutureWarning):  # not for users
+        note(str(message))
+
+
+def note(text: str) -> None:
+    """Say something on stderr that is not the result."""
+    typer.echo(f"skmoe: note: {' '.join(text.split())}", err=True)
+
+
+def terminal(*, stderr: bool = False) -> Any:
+    """A rich console."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, highlight=False)
+
+
+def check_output(path: str, what: str, *inputs: str | None) -> None:
+    """Refuse a place that cannot be written to, or would overwrite an input, before any long work."""
+    if path == "-":
+        return
+    place = Path(path)
+    if place.exists() and any(given and Path(given).exists() and place.samefile(given) for given in inputs):
+        raise ValueError(f"{what}: {path} is read from, and would be overwritten; name another file")
+    if place.is_dir():
+        raise ValueError(f"{what}: {path} is a directory; name a file")
+    folder = place.resolve().parent
+    if not folder.is_dir():
+        raise ValueError(f"{what}: there is no directory {folder}")
+    if not os.access(place if place.exists() else folder, os.W_OK):
+        raise ValueError(f"{what}: {path} cannot be written to")
+
+
+@contextmanager
+def watching(what: str) -> Iterator[Callable[[Any], None]]:
+    """Give a callable for ``MoERegressor(verbose=...)`` that shows how far the fit is: a bar, or lines now and then."""
+    console = terminal(stderr=True)
+    if not console.is_terminal:
+        due = time.monotonic() + SOON
+
+        def tell(progress: Any) -> None:
+            nonlocal due
+            _stop_if_asked()
+            if time.monotonic() > due:
+                due = time.monotonic() + EVERY
+                typer.echo(f"skmoe: {what}: {_progress(progress)}", err=True)
+
+        yield tell
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(20), TimeElapsedColumn(), TextColumn("{task.fields[state]}"))
+    with Progress(*columns, console=console, transient=True) as bars:
+        bar = bars.add_task(what, total=None, state="")
+
+        def draw(progress: Any) -> None:
+            _stop_if_asked()
+            bars.update(bar, state=_progress(progress))
+
+        yield draw
+
+
+def _stop_if_asked() -> None:
+    if _pressed:
+        raise KeyboardInterrupt
+
+
+def _progress(progress: Any) -> str:
+    experts = "1 expert" if progress.n_experts == 1 else f"{progress.n_experts} experts"
+    return f"{experts}, {progress.stage}, step {progress.step}, log-likelihood {progress.log_likelihood:.4f}"
+
+
+def print_table(table: Any) -> None:
+    """Print a `Summary`: drawn on a terminal, plain text elsewhere, for other programs to read."""
+    console = terminal()
+    if not console.is_terminal:
+        typer.echo(str(table))
+        return
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    # a first column that repeats itself becomes headings, which leaves room for numbers on a narrow screen
+    grouped = len({row[0] for row in table.rows}) < len(table.rows)
+    drawn = Table(title=escape(table.title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for i, column in enumerate(table.columns[grouped:], start=grouped):
+        right = all(isinstance(row[i], float | int) for row in table.rows)
+        wide = max(len(row[0]) for row in table.rows) if grouped and i == 1 else None
+        drawn.add_column(escape(column), justify="right" if right else "left", no_wrap=right, min_width=wide)
+    before = None
+    for row in table.rows:
+        if grouped and row[0] != before:
+            drawn.add_row(f"[bold]{escape(row[0])}[/bold]")
+            before = row[0]
+        drawn.add_row(*(escape(_cell(value)) for value in row[grouped:]))
+    console.print(drawn)
+    for line in table.notes:
+        console.print(escape(line))
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return "" if math.isnan(value) else f"{value:.3g}"
+    return str(value)
+
+
+def print_json(value: Any) -> None:
+    """Print one JSON object on stdout; what is not a number becomes null."""
+    typer.echo(json.dumps(_plain(value), allow_nan=False))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,235 @@
+"""What the coefficients say, in sentences: plain text, with nothing escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+__all__ = ["experts_in_words", "feature_names", "gate_in_words", "interval", "listed", "percent", "short", "three"]
+
+NAMED = 3  # features that a sentence names
+CLEAR = 1.96  # standard errors from zero at which a direction counts as known
+STRONG = 1.0  # change of the log-odds per standard deviation at which an expert "takes over"
+MINOR = 0.1  # effects below this part of the strongest are not worth a word
+TWO_VALUED_ROWS = 1000  # rows looked at before a column is searched for its two values in full
+
+
+def three(value: float) -> str:
+    """A number with three significant digits, a real minus sign, and no exponent where it can be read without."""
+    value = float(value)
+    if not np.isfinite(value):
+        return "–" if np.isnan(value) else ("∞" if value > 0 else "−∞")
+    if value == 0:
+        return "0"
+    if not 1e-4 <= abs(value) < 1e7:
+        text = f"{value:.2e}"
+    else:
+        value = float(f"{value:.3g}")
+        text = f"{value:,.{max(0, 2 - int(np.floor(np.log10(abs(value)))))}f}"
+    return text.replace("-", "−")
+
+
+def short(value: float) -> str:
+    """A value of an input as its owner would write it: 1, not 1.00."""
+    return f"{value:.4g}".replace("-", "−")
+
+
+def percent(part: float) -> str:
+    """A share as whole percent, never "0%" for something that is there nor "100%" for something not all."""
+    if 0 < part < 0.005:
+        return "under 1%"
+    if 0.995 <= part < 1:
+        return "over 99%"
+    return f"{100 * part:.0f}%"
+
+
+def interval(value: float, error: float, *, around: str = "({} to {})") -> str:
+    """An estimate with its 95% interval, or alone where its error is not known or it was not estimated."""
+    if not error > 0:
+        return three(value)
+    return f"{three(value)} {around.format(three(value - 1.96 * error), three(value + 1.96 * error))}"
+
+
+def listed(parts: Sequence[str]) -> str:
+    """Parts as a list in a sentence: a, b and c."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def feature_names(model: Any) -> list[str]:
+    """Names of the columns a model was fitted to, made up where it saw none."""
+    return [str(name) for name in getattr(model, "feature_names_in_", [f"x{i}" for i in range(model.n_features_in_)])]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What sentences need to know of each column: its name, how much it varies, and its values if they are two."""
+
+    names: list[str]
+    spread: np.ndarray | None  # standard deviations (d,)
+    center: np.ndarray | None  # means (d,)
+    two_values: list[tuple[float, float] | None]
+
+    @classmethod
+    def of(cls, model: Any, X: Any) -> Columns:
+        names = feature_names(model)
+        if X is None:
+            return cls(names, None, None, [None] * len(names))
+        X = validate_data(model, X, reset=False, dtype=np.float64)
+        return cls(names, np.std(X, axis=0), np.mean(X, axis=0), [_two_values(column) for column in X.T])
+
+
+def _two_values(column: np.ndarray) -> tuple[float, float] | None:
+    if len(np.unique(column[:TWO_VALUED_ROWS])) > 2:
+        return None
+    values = np.unique(column)
+    return (float(values[0]), float(values[1])) if len(values) == 2 else None
+
+
+def strongest(value: np.ndarray, error: np.ndarray, spread: np.ndarray | None) -> tuple[list[int], int]:
+    """Columns worth naming, strongest first, and how many there are of which the direction is clear.
+
+    Strength is the effect of one standard deviation of the column; without rows, the effect in standard errors. Where
+    no direction is clear, the strongest column comes alone.
+    """
+    known = np.isfinite(error) & (error > 0)
+    z = np.abs(value) / np.where(known, error, 1.0)
+    if spread is not None:
+        strength = np.abs(value) * spread
+    else:
+        strength = z
+    order = [int(j) for j in np.argsort(-strength, kind="stable") if strength[j] > 0]
+    clear = [j for j in order if z[j] >= CLEAR or not known[j]]
+    if clear:
+        return [j for j in clear[:NAMED] if strength[j] >= MINOR * strength[clear[0]]], len(clear)
+    return order[:1], 0
+
+
+# -- experts ----------------------------------------------------------------------------------------------------------
+
+
+def experts_in_words(model: Any, X: Any = None, *, target: str = "y") -> list[str]:
+    """What each expert says, a sentence or two for each.
+
+    Parameters
+    ----------
+    model : fitted MoERegressor
+    X : (n, d) rows, optional
+        They tell which inputs matter most, whatever their units.
+    target : what the output is called
+    """
+    columns = Columns.of(model, X)
+    return [_expert(model, i, columns, target) for i in range(model.n_experts_)]
+
+
+def _expert(model: Any, i: int, columns: Columns, target: str) -> str:
+    g = model.parameters_.g
+    head = f"Expert {i + 1}, {percent(model.shares_[i])} of the rows: "
+    value, error = model.expert_coef_[i], model.expert_coef_se_[i]
+    chosen, clear = strongest(value, error, columns.spread)
+    subject = target if g.linear else f"the index inside its {g.name}"
+    if not chosen:
+        body = f"{target} does not depend on the inputs"
+    elif not clear:
+        body = f"no input has a clear effect; the strongest is {columns.names[chosen[0]]}"
+    else:
+        slopes = [_slope(value[j], error[j], columns, j) for j in chosen]
+        before = ["", *(verb for verb, _ in slopes)]
+        # a verb is not said twice in a row
+        parts = [rest if verb == last else f"{verb} {rest}" for (verb, rest), last in zip(slopes, before, strict=False)]
+        body = f"{subject} {listed(parts)}"
+        more = clear - len(chosen)
+        if more > 0:
+            effect = "a clear effect" if np.any(error > 0) else "an effect too (none is tested)"
+            body += f"; {more} more input{'s have' if more > 1 else ' has'} {effect}"
+    tail = f" Its noise has a standard deviation of {three(model.noise_scale_[i])}."
+    if columns.center is not None:
+        middle = float(model.parameters_.expert_means(columns.center[None, :])[0, i])
+        tail = f" At the mean of all inputs it predicts {three(middle)}." + tail
+    return head + body + "." + tail
+
+
+def _slope(value: float, error: float, columns: Columns, j: int) -> tuple[str, str]:
+    """Verb and rest of the words about one slope."""
+    name, two = columns.names[j], columns.two_values[j]
+    if two is not None:
+        size = interval(abs(value) * (two[1] - two[0]), error * (two[1] - two[0]))
+        where = f"where {name} is {short(two[1])} rather than {short(two[0])}"
+        return "is", f"{size} {'higher' if value > 0 else 'lower'} {where}"
+    return "rises" if value > 0 else "falls", f"by {interval(abs(value), error)} per unit of {name}"
+
+
+# -- gate -------------------------------------------------------------------------------------------------------------
+
+
+def gate_in_words(model: Any, X: Any = None) -> list[str]:
+    """Where each expert holds, a sentence for each.
+
+    They rest on the slope of the log-odds of an expert against the others, which are weighed by their shares; inputs
+    are compared by their standard deviation in `X`, and named if the direction is clear against its standard error.
+
+    Parameters
+    ----------
+    model : fitted MoERegressor
+    X : (n, d) rows, optional
+        Without them inputs are compared by their standard errors alone, and no odds are given.
+    """
+    k = model.n_experts_
+    if k == 1:
+        return ["There is one expert, and it holds everywhere."]
+    columns = Columns.of(model, X)
+    return [_where(i, k, *contrast(model, i), columns) for i in range(k)]
+
+
+def contrast(model: Any, i: int) -> tuple[np.ndarray, np.ndarray]:
+    """Gate coefficients of expert `i` against the others, these weighed by share, and standard errors, (d,) each."""
+    k, d = model.gate_coef_.shape
+    weights = np.where(np.arange(k) == i, 0.0, np.maximum(model.shares_, np.finfo(float).tiny))
+    weights = (np.arange(k) == i) - weights / np.sum(weights)
+    value = weights @ model.gate_coef_
+    if model.covariance_ is None:
+        return value, np.full(d, np.nan)
+    start = k * d + k  # the covariance runs over experts, their intercepts, then the gate
+    gate = np.reshape(model.covariance_[start : start + k * d, start : start + k * d], (k, d, k, d))
+    same_column = np.diagonal(gate, axis1=1, axis2=3)
+    return value, np.sqrt(np.maximum(np.tensordot(np.outer(weights, weights), same_column, 2), 0.0))
+
+
+def _where(i: int, k: int, value: np.ndarray, error: np.ndarray, columns: Columns) -> str:
+    chosen, clear = strongest(value, error, columns.spread)
+    if not chosen:
+        return f"Expert {i + 1} is equally likely everywhere: the gate does not look at the inputs."
+    if not clear:
+        return f"For expert {i + 1} no single input decides clearly; the strongest is {columns.names[chosen[0]]}."
+    top = chosen[0]
+    strong = columns.spread is None or abs(value[top]) * columns.spread[top] >= STRONG
+    others = f"expert {2 - i}" if k == 2 else "the others"
+    verb = f"takes over from {others}" if strong else "becomes likelier"
+    return f"Expert {i + 1} {verb} {listed([_condition(value[j], error[j], columns, j) for j in chosen])}."
+
+
+def _condition(value: float, error: float, columns: Columns, j: int) -> str:
+    name, two = columns.names[j], columns.two_values[j]
+    if columns.spread is None:
+        return f"as {name} {'grows' if value > 0 else 'falls'}"
+    if two is not None:
+        high, low = (two[1], two[0]) if value > 0 else (two[0], two[1])
+        return f"where {name} is {short(high)} rather than {short(low)} ({_odds(value, error, two[1] - two[0], '')})"
+    step = float(columns.spread[j])
+    change = f" for each {three(step)} {'more' if value > 0 else 'less'}"
+    return f"as {name} {'grows' if value > 0 else 'falls'} ({_odds(value, error, step, change)})"
+
+
+def _odds(value: float, error: float, step: float, change: str) -> str:
+    """How the odds grow over a step, which `change` names, with a 95% interval where there is one."""
+    middle, reach = abs(value) * step, 1.96 * error * step
+    if middle > np.log(1000):
+        return f"a sharp switch: odds more than 1,000 times as high{change}"
+    words = f"odds {three(np.exp(middle))} times as high{change}"
+    if not reach > 0:
+        return words
+    high = "over 1,000" if middle + reach > np.log(1000) else three(np.exp(middle + reach))
+    return f"{words}; {three(np.exp(middle - reach))} to {high}"
