@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint types contract unit docs accuracy cost reproduce clean
+.PHONY: help demo test lint types contract unit docs accuracy cost reproduce bench-peers clean
 
 help:
 	@echo "make demo      find the regimes in a real table, compare with least squares, write an HTML report"
@@ -12,6 +12,7 @@ help:
 	@echo "make accuracy  stage 1 alone, over 20 seeds, beside the plain decompositions"
 	@echo "make reproduce the paper's tables and figures; what was run before is not run again"
 	@echo "make cost      time and memory of each stage over the bare matrix products it needs"
+	@echo "make bench-peers  skmoe beside flexmix, cgmm, scikit-learn, StepMix and SMT, installed apart from the project"
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -53,5 +54,16 @@ cost: $(VENV)/.installed
 reproduce: $(VENV)/.installed
 	$(BIN)/skmoe reproduce all --jobs 2
 
+# Peers are no part of the project: they get an environment of their own. flexmix needs R and is skipped without it.
+PEERS := .venv-peers
+$(PEERS)/.installed: pyproject.toml benchmarks/peers/requirements.txt
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/pip install --quiet --disable-pip-version-check --editable . --requirement benchmarks/peers/requirements.txt
+	touch $@
+
+bench-peers: $(PEERS)/.installed
+	$(PEERS)/bin/python benchmarks/peers.py --fresh
+
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist docs/_build docs/gallery docs/generated
+	rm -rf $(VENV) $(PEERS) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist \
+		docs/_build docs/gallery docs/generated
