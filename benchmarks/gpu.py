@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -163,6 +165,7 @@ def on_cpu(n: int, d: int, k: int) -> dict[str, Any]:
     model = MoERegressor(k, random_state=0).fit(X, y)
     return {
         "rows": n,
+        "cores": os.cpu_count(),
         "em_iteration_s": iteration,
         "fit_s": time.perf_counter() - start,
         "expert_coef": model.expert_coef_.tolist(),
@@ -185,7 +188,7 @@ def main() -> None:
     parser.add_argument("--columns", type=int, default=64)
     parser.add_argument("--experts", type=int, default=8)
     parser.add_argument("--cpu-rows", type=int, default=0, help="rows of the fit on the CPU; 0 leaves it out")
-    parser.add_argument("--skip-same", action="store_true")
+    parser.add_argument("--out", help="file to write after each part, beside what is printed at the end")
     arguments = parser.parse_args()
     import torch
 
@@ -199,15 +202,23 @@ def main() -> None:
         "d": d,
         "k": k,
     }
-    if not arguments.skip_same:
-        result["difference_from_numpy"] = same_answer()
-        print(json.dumps(result, indent=1), flush=True)
+
+    def keep() -> None:
+        if arguments.out:
+            Path(arguments.out).write_text(json.dumps(result, indent=1) + "\n")
+
+    result["difference_from_numpy"] = same_answer()
+    keep()
     result["fits"] = [measure(n, d, k, precision) for precision in ("float64", "float32")]
     double, single = (np.array(fit.pop("expert_coef")) for fit in result["fits"])
     result["float32_difference"] = float(np.max(np.abs(double - single)))
+    keep()
     if arguments.cpu_rows:
         result["cpu"] = on_cpu(arguments.cpu_rows, d, k)
-        result["cpu"].pop("expert_coef")
+        other = np.array(result["cpu"].pop("expert_coef"))
+        if arguments.cpu_rows == n:
+            result["cpu"]["difference_from_gpu"] = float(np.max(np.abs(other - double)))
+        keep()
     print(json.dumps(result, indent=1))
 
 
