@@ -208,6 +208,29 @@ def test_weights_count_rows(tmp_path):
         assert one == pytest.approx(other, rel=1e-6)
 
 
+def test_large_table_is_read_in_blocks_to_the_same_model(tmp_path, monkeypatch):
+    import pyarrow.parquet as pq
+
+    X, y, _ = skmoe.make_moe(1500, 3, 2, random_state=0)
+    weight = 1.0 + np.arange(1500) % 2
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "w": weight, "id": y, "y": y}), path)
+    words = ("fit", path, "--target", "y", "--experts", 2, "--weights", "w", "--drop", "id", "--gate-columns", "a,b")
+    whole = run(*words, "--out", tmp_path / "whole.skmoe")
+    monkeypatch.setattr(sys.modules["skmoe.cli.fit"], "LARGE", 1000)
+    streamed = run(*words, "--out", tmp_path / "streamed.skmoe")
+    assert (whole.exit_code, streamed.exit_code) == (0, 0)
+    assert "read in blocks" in streamed.stderr
+    models = [skmoe.load(tmp_path / name) for name in ("whole.skmoe", "streamed.skmoe")]
+    assert np.allclose(models[0].expert_coef_, models[1].expert_coef_, atol=1e-9)
+    assert list(models[1].feature_names_in_) == ["a", "b", "c"]
+    assert run("predict", tmp_path / "streamed.skmoe", path, "--out", tmp_path / "out.csv").exit_code == 0
+    for wrong in (("--report", tmp_path / "r.html"), ("--drop", "none")):
+        refused = run("fit", path, "--target", "y", "--out", tmp_path / "no.skmoe", *wrong)
+        assert refused.exit_code == 2
+        assert refused.stderr.startswith("skmoe: error:")
+
+
 def test_model_of_a_data_frame_is_predicted_by_names(tmp_path):
     pd = pytest.importorskip("pandas")
     _, columns = made_rows(200)

@@ -71,19 +71,23 @@ class FileTable:
                 raise
             raise ValueError(f"{source} cannot be read as a table: {_first_line(error)}") from error
         self.all_names = list(self.dataset.schema.names) if columns is None else [str(c) for c in columns]
-        self._check(self.all_names, types=False)
+        self.check_names(self.all_names)
 
-    def _check(self, names: Sequence[str], *, types: bool = True) -> None:
-        import pyarrow.types as kinds
-
-        schema = self.dataset.schema
-        missing = [n for n in names if n not in schema.names]
+    def check_names(self, names: Sequence[str]) -> None:
+        """Refuse names that are no columns."""
+        there = self.dataset.schema.names
+        missing = [n for n in names if n not in there]
         if missing:
-            raise ValueError(f"{self.where} has no column {', '.join(map(repr, missing))}; it has {schema.names}")
+            raise ValueError(f"{self.where} has no column {', '.join(map(repr, missing))}; it has {there}")
         if not names:
             raise ValueError(f"{self.where} leaves no columns to be used as inputs")
-        for name in names if types else ():
-            kind = schema.field(name).type
+
+    def _check(self, names: Sequence[str]) -> None:
+        import pyarrow.types as kinds
+
+        self.check_names(names)
+        for name in names:
+            kind = self.dataset.schema.field(name).type
             if not (kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind)):
                 raise ValueError(
                     f"column {name!r} of {self.where} holds {kind}, not numbers; leave it out, or encode it first"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
@@ -18,6 +19,8 @@ Drop = Annotated[str | None, typer.Option(help="Columns to leave out, split by c
 Missing = Annotated[
     str, typer.Option(help="Rows with missing inputs: drop, impute (median, most frequent value) or error.")
 ]
+
+LARGE = 2**30  # bytes of a table that is read in blocks instead of being held
 
 
 def fit(
@@ -53,13 +56,19 @@ def fit(
 
     if activation not in ACTIVATIONS:  # said before a long table is read
         raise ValueError(f"--activation must be one of {', '.join(ACTIVATIONS)}; got {activation!r}")
-    table = read(data)
-    recipe = Recipe.learn(table, target, weights=weights, drop=names_in(drop), missing=missing)
+    large = _larger_than_memory(data, target, weights, names_in(drop))
+    if large is not None:
+        recipe, X, y, weight = large
+        if report is not None:
+            raise ValueError("--report is for tables that fit in memory; fit, then give skmoe report some of the rows")
+    else:
+        table = read(data)
+        recipe = Recipe.learn(table, target, weights=weights, drop=names_in(drop), missing=missing)
+        X, y, weight = recipe.rows(table)
     for line in recipe.notes:
         note(line)
     gate = recipe.expand(names_in(gate_columns), "--gate-columns") if gate_columns else None
     expert = recipe.expand(names_in(expert_columns), "--expert-columns") if expert_columns else None
-    X, y, weight = recipe.rows(table)
 
     from skmoe import MoERegressor
 
@@ -75,14 +84,15 @@ def fit(
     fit_named(model, X, y, recipe.features, weight=weight)
     model.table_ = recipe.to_json()
     model.save(out)
-    r2 = model.score(X, y, sample_weight=weight)
+    r2 = model.score(X, y) if large is not None else model.score(X, y, sample_weight=weight)
+    rows, whole = model.history_["rows"], model.history_["rows"] if large is not None else table.num_rows
     if as_machine:
-        about = {"model": out, "target": target, "rows": len(y), "rows_in_table": table.num_rows, "r2": r2}
+        about = {"model": out, "target": target, "rows": rows, "rows_in_table": whole, "r2": r2}
         seconds = round(time.perf_counter() - start, 3)
         print_json({**about, **as_json(model), "notes": recipe.notes, "seconds": seconds})
     else:
         print_table(model.summary())
-        typer.echo(f"{len(y)} rows, R2 {r2:.3f} on them; model in {out}")
+        typer.echo(f"{rows} rows, R2 {r2:.3f} on them; model in {out}")
     if report is not None:
         from skmoe.persistence import replacing
         from skmoe.report import write
@@ -92,3 +102,27 @@ def fit(
         note(f"report in {report}")
     if not model.converged_:
         raise typer.Exit(UNRELIABLE)
+
+
+def _larger_than_memory(data: str, target: str, weights: str | None, drop: list[str]) -> Any:
+    """Recipe, table and names of the columns to read in blocks, for a file too large to be held; else None.
+
+    Such a file has to hold numbers without gaps: nothing is encoded or imputed on the way.
+    """
+    from skmoe.blocks import open_table
+    from skmoe.tabular import Column, Recipe, check_suffix
+
+    if data == "-" or not Path(data).is_file():
+        return None
+    binary = check_suffix(data) in ("parquet", "arrow")
+    if not binary and Path(data).stat().st_size < LARGE:
+        return None
+    table = open_table(data)
+    if binary and 8 * table.n * len(table.all_names) < LARGE:
+        return None
+    for name in (target, *([weights] if weights else []), *drop):
+        table.check_names([name])
+    inputs = [name for name in table.all_names if name not in (target, weights, *drop)]
+    words = f"{table.n} rows are read in blocks, as numbers without gaps"
+    recipe = Recipe(target, tuple(Column(n, "number") for n in inputs), weights, "error", tuple(drop), (words,))
+    return recipe, open_table(data, [*inputs, target, *([weights] if weights else [])]), target, weights

@@ -227,7 +227,7 @@ def _odds(value: float, error: float, step: float, change: str) -> str:
     """How the odds grow over a step, which `change` names, with a 95% interval where there is one."""
     middle, reach = abs(value) * step, 1.96 * error * step
     if middle > np.log(1000):
-        return f"a sharp switch: odds more than 1,000 times as high{change}"
+        return "a sharp switch"
     words = f"odds {three(np.exp(middle))} times as high{change}"
     if not reach > 0:
         return words
