@@ -41,3 +41,52 @@ def test_arrays_travel_there_and_back(xp, rng):
     small = rng.standard_normal((2, 3))
     like = xp.zeros((1,), dtype=xp.float64)
     np.testing.assert_array_equal(to_numpy(to_device(small, like)), small)
+
+
+# -- threads ----------------------------------------------------------------------------------------------------------
+
+
+def test_number_of_threads_changes_no_digit(rng, monkeypatch):
+    import skmoe.blocks as room
+
+    X, w = rng.standard_normal((5000, 4)), rng.random(5000)
+
+    def kernel(x, weight):
+        return (x * weight[:, None]).T @ x, weight.sum()
+
+    found = {}
+    for threads in (1, 2, 5):
+        monkeypatch.setattr(room, "threads_allowed", lambda threads=threads: threads)
+        found[threads] = room.sum_over_blocks(kernel, X, w, block_rows=100)
+    for threads in (2, 5):
+        assert np.array_equal(found[threads][0], found[1][0])
+        assert found[threads][1] == found[1][1]
+
+
+def test_threads_are_as_many_as_the_blas_may_have():
+    from threadpoolctl import threadpool_limits
+
+    from skmoe.blocks.threads import in_order, threads_allowed
+
+    with threadpool_limits(3, user_api="blas"):
+        assert threads_allowed() == 3
+        inside = list(in_order(lambda i: (i, threads_allowed()), ((i,) for i in range(20)), 3))
+        assert inside == [(i, 1) for i in range(20)]
+        assert threads_allowed() == 3
+    with threadpool_limits(1, user_api="blas"):
+        assert threads_allowed() == 1
+
+
+def test_threads_keep_what_was_asked_of_numpy_and_pass_errors_on():
+    from skmoe.blocks.threads import in_order
+
+    with np.errstate(over="ignore"):
+        assert list(in_order(lambda x: np.exp(x), [(np.array([1e4]),)] * 3, 2)) == [np.inf] * 3
+
+    def broken(i):
+        if i == 4:
+            raise ValueError("block 4")
+        return i
+
+    with pytest.raises(ValueError, match="block 4"):
+        list(in_order(broken, ((i,) for i in range(50)), 2))

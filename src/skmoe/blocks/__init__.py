@@ -14,6 +14,7 @@ import numpy as np
 
 from skmoe.arrays import Array, array_namespace, device, on_accelerator
 from skmoe.blocks.streamed import Streamed
+from skmoe.blocks.threads import in_order, threads_allowed
 
 __all__ = [
     "Streamed",
@@ -75,10 +76,18 @@ def sum_over_blocks(kernel: Callable[..., tuple[Any, ...]], *arrays: Array | Non
     if isinstance(lead, Streamed) and lead.remote:
         return lead.sum(kernel, arrays, block_rows)
     total: list[Any] = []
-    for block in row_blocks(*arrays, block_rows=block_rows):
-        part = kernel(*block)
+    for part in _parts(kernel, lead, row_blocks(*arrays, block_rows=block_rows), block_rows):
         total = [a + b for a, b in zip(total, part, strict=True)] if total else list(part)
     return total
+
+
+def _parts(kernel: Callable[..., tuple[Any, ...]], lead: Any, blocks: Iterator[Any], block_rows: int) -> Iterator[Any]:
+    """Sums of each block in order, on several threads where there are blocks enough for them."""
+    if isinstance(lead, np.ndarray | Streamed):
+        threads = threads_allowed()
+        if threads > 1 and lead.shape[0] >= 2 * threads * block_rows:
+            return in_order(kernel, blocks, threads)
+    return (kernel(*block) for block in blocks)
 
 
 def take_rows(arrays: tuple[Array | None, ...], rows: np.ndarray) -> tuple[Any, ...]:
