@@ -157,6 +157,24 @@ def test_weights_by_column_name(rows, table):
     assert_same(streamed, expected, tol=1e-6)
 
 
+@pytest.mark.parametrize("law", ["auto", "gaussian", "mixture"])
+@pytest.mark.parametrize("holder", ["table", "dask"])
+def test_the_papers_algorithms_run_where_the_rows_are(holder, law):
+    X, y, _ = make_moe(6000, 12, 2, noise_scale=0.3, random_state=0)
+    how = {"method": "spectral", "input_law": law, "random_state": 0}
+    expected = MoERegressor(2, **how).fit(X, y)
+    if holder == "table":
+        rows, target = pa.table({**{f"x{i}": X[:, i] for i in range(12)}, "y": y}), "y"
+    else:
+        da = pytest.importorskip("dask.array")
+        rows, target = da.from_array(X, chunks=(1000, 12)), da.from_array(y, chunks=1000)
+    model = MoERegressor(2, **how).fit(rows, target)
+    assert np.allclose(model.expert_coef_, expected.expert_coef_, atol=1e-9)
+    assert np.allclose(model.gate_coef_, expected.gate_coef_, atol=1e-9)
+    assert np.allclose(model.shares_, expected.shares_, atol=1e-9)
+    assert abs(model.log_likelihood_ - expected.log_likelihood_) < 1e-9
+
+
 def test_float32_integers_and_booleans_are_numbers():
     table = open_table(
         pa.table({"a": pa.array([1.5, 2.5], "float32"), "b": pa.array([1, 2], "int64"), "c": [True, False]})

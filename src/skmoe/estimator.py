@@ -16,14 +16,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from skmoe import persistence
 from skmoe.activations import get_activation
-from skmoe.arrays import Array, array_namespace, to_numpy
+from skmoe.arrays import Array
 from skmoe.blocks import in_memory
 from skmoe.checkpoint import Checkpoint
 from skmoe.diagnosis import diagnose, look_at_inputs, summarise
 from skmoe.experts import learn_experts
 from skmoe.fitting import Fitted, Progress, Task, choose_experts, fit_joint_em, fit_search, most_experts, prepared
 from skmoe.gating import learn_gate
-from skmoe.inference import Summary, interval, log_likelihood, r_squared, split_errors
+from skmoe.inference import Summary, interval, log_likelihood, mean_gate, r_squared, split_errors
 from skmoe.inputs import apply, rows_to_fit, rows_to_use
 from skmoe.model import MoEParameters
 from skmoe.validation import check_columns, check_n_experts, check_noise_scale, check_positive
@@ -257,12 +257,12 @@ class MoERegressor(RegressorMixin, BaseEstimator):
             random_state=rng,
         )
         model = MoEParameters(experts.coef, gate.coef, experts.noise_scale, g=task.g)
-        shares = to_numpy(array_namespace(task.X).mean(model.gate_proba(task.X), axis=0))
+        shares = mean_gate(model, task.X)
         order = np.argsort(-shares, kind="stable")
         k, d = experts.coef.shape
         return Fitted(
             model.permuted(order),
-            float(np.mean(model.log_density(task.X, task.y))),
+            log_likelihood(model, task.X, task.y) / task.X.shape[0],
             (2 * k - 1) * d + (noise is None),
             gate.converged,
             False,

@@ -18,7 +18,7 @@ from scipy import linalg
 
 from skmoe.activations import Activation, get_activation
 from skmoe.arrays import Array, array_namespace, columns, to_numpy
-from skmoe.blocks import block_rows_for, sum_over_blocks
+from skmoe.blocks import block_rows_for, in_memory, sum_over_blocks, take_rows
 from skmoe.decomposition import DECOMPOSITIONS, Decomposition, RankWarning, WeightMode, orth_als
 from skmoe.labels import LabelTransform, activation_moments, label_transform
 from skmoe.moments import hermite_regression, leading_basis, score_moment
@@ -174,18 +174,29 @@ def _estimate_noise(mean_square: float, g: Activation) -> float:
     return float(np.sqrt(max(mean_square - explained, 1e-4 * mean_square)))
 
 
+def _mean_and_variance(y: Array, f: Callable[[Array], Array]) -> tuple[float, float]:
+    """Mean and variance of f(y)."""
+
+    def kernel(t: Array) -> tuple[Array, Array]:
+        v = f(t)
+        return array_namespace(v).sum(v), array_namespace(v).sum(v**2)
+
+    total, squares = (float(s) / y.shape[0] for s in sum_over_blocks(kernel, y, block_rows=block_rows_for(8)))
+    return total, max(squares - total**2, 0.0)
+
+
 def _by_averages(
     X: Array, y: Array, k: int, g: Activation, sigma: float | None, law: InputLaw, decomposition: Decomposer, rng: Any
 ) -> ExpertsResult:
     """The paper: plain T2, its leading space, plain T3 inside it."""
-    sigma = _estimate_noise(float(array_namespace(y).mean(y**2)), g) if sigma is None else sigma
+    sigma = _estimate_noise(_mean_and_variance(y, lambda v: v**2)[0], g) if sigma is None else sigma
     t = label_transform(g, sigma)
     T2 = score_moment(X, y, lambda Z, v: t.quadratic(v), law, 2) / t.c2
     values, vectors = linalg.eigh(T2)
     U = vectors[:, ::-1][:, :k]
     T3 = score_moment(X, y, lambda Z, v: t.cubic(v), law, 3, basis=U) / t.c3
     found = _decompose(decomposition, U.T @ T2 @ U, T3, k, rng)
-    variance = float(array_namespace(y).var(t.quadratic(y))) / t.c2**2 / X.shape[0]
+    variance = _mean_and_variance(y, t.quadratic)[1] / t.c2**2 / X.shape[0]
     return _result(found, found.components @ U.T, sigma, values[::-1], variance, k)
 
 
@@ -197,13 +208,13 @@ def _by_regression(
     q = regression_dimension(n, d, k)
     U, spectrum = np.eye(d), None
     if q < d:
-        first = sigma or _estimate_noise(float(array_namespace(y).mean(y**2)), g)
+        first = sigma or _estimate_noise(_mean_and_variance(y, lambda v: v**2)[0], g)
         t = label_transform(g, first)
         U, T2 = leading_basis(X, y, t.quadratic, law, np.sign(t.c2), q, rng)
         spectrum = linalg.eigvalsh(T2 / t.c2)[::-1]
     rows = pick_rows(n, SAMPLE_ROWS, rng)
-    xp = array_namespace(X)
-    reference = choose_reference(law, U, to_numpy(X if rows is None else xp.take(X, xp.asarray(rows), axis=0)))
+    (some,) = in_memory(X) if rows is None else take_rows((X,), rows)
+    reference = choose_reference(law, U, to_numpy(some))
     g_reference = _stretched(g, reference.spread)
     if sigma is None:
         sigma = _estimate_noise(_reference_mean_square(X, y, reference), g_reference)

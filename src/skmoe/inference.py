@@ -19,6 +19,7 @@ __all__ = [
     "covariances",
     "interval",
     "log_likelihood",
+    "mean_gate",
     "mixture_quantile",
     "propagate",
     "r_squared",
@@ -77,6 +78,15 @@ def log_likelihood(parameters: MoEParameters, X: Array, y: Array) -> float:
         lambda x, t: (array_namespace(x).sum(parameters.log_density(x, t)),), X, y, block_rows=block_rows
     )
     return float(total)
+
+
+def mean_gate(parameters: MoEParameters, X: Array) -> np.ndarray:
+    """Mean probability of each expert, (k,), in one pass."""
+
+    def kernel(x: Array) -> tuple[Array]:
+        return (array_namespace(x).sum(parameters.gate_proba(x), axis=0),)
+
+    return to_numpy(sum_over_blocks(kernel, X, block_rows=block_rows_for(sum(parameters.A.shape)))[0]) / X.shape[0]
 
 
 def r_squared(parameters: MoEParameters, X: Array, y: Array) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skmoe.arrays import Array, array_namespace, device, is_array, to_numpy
-from skmoe.blocks import row_blocks
+from skmoe.blocks import Streamed, sum_over_blocks, take_rows
 
 __all__ = [
     "check_coef",
@@ -28,6 +28,8 @@ CHECK_ROWS = 65536  # finiteness is looked at in blocks, so that no mask of the 
 
 
 def _as_array(values: Any, name: str) -> Array:
+    if isinstance(values, Streamed):
+        return values
     if hasattr(values, "toarray"):
         raise TypeError(f"{name} is a sparse matrix; skmoe needs dense rows: pass {name}.toarray()")
     if not is_array(values):
@@ -51,12 +53,13 @@ def _as_array(values: Any, name: str) -> Array:
 
 
 def _check_finite(values: Array, name: str) -> None:
-    xp = array_namespace(values)
-    for (block,) in row_blocks(values, block_rows=CHECK_ROWS):
-        good = xp.isfinite(block)
-        if not bool(xp.all(good)):
-            bad = int(xp.sum(xp.astype(~good, xp.int64)))
-            raise ValueError(f"{name} contains NaN or infinity ({bad} such values found); drop or impute those rows")
+    def kernel(block: Array) -> tuple[Array]:
+        xp = array_namespace(block)
+        return (xp.sum(xp.astype(~xp.isfinite(block), xp.int64)),)
+
+    bad = int(sum_over_blocks(kernel, values, block_rows=CHECK_ROWS)[0])
+    if bad:
+        raise ValueError(f"{name} contains NaN or infinity ({bad} such values found); drop or impute those rows")
 
 
 def check_rows(X: Any, y: Any = None) -> tuple[Array, Array | None]:
@@ -78,6 +81,8 @@ def check_rows(X: Any, y: Any = None) -> tuple[Array, Array | None]:
     if y.shape[0] != n:
         raise ValueError(f"X has {n} rows and y has {y.shape[0]}; they must match")
     _check_finite(y, "y")
+    if isinstance(X, Streamed):
+        return X, y
     xp = array_namespace(X)
     if not isinstance(y, type(X)):  # outputs follow the inputs to their library and device
         y = xp.asarray(to_numpy(y), device=device(X))
@@ -112,9 +117,14 @@ def check_enough_rows(n: int, needed: int, what: str) -> None:
 
 def check_varies(y: Array) -> None:
     """Refuse a constant output."""
-    xp = array_namespace(y)
-    if float(xp.max(y)) == float(xp.min(y)):
-        raise ValueError(f"y is constant ({float(y[0]):g} in every row); there is nothing to learn from it")
+    first = float(to_numpy(take_rows((y,), np.zeros(1, dtype=np.int64))[0])[0])
+
+    def kernel(block: Array) -> tuple[Array]:
+        xp = array_namespace(block)
+        return (xp.sum(xp.astype(block != first, xp.int64)),)
+
+    if not int(sum_over_blocks(kernel, y, block_rows=CHECK_ROWS)[0]):
+        raise ValueError(f"y is constant ({first:g} in every row); there is nothing to learn from it")
 
 
 def check_look(look: Any, names: Any) -> None:

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from scipy import linalg
 
-from skmoe.arrays import Array, array_namespace, columns, device, to_device, to_numpy
-from skmoe.blocks import block_rows_for, sum_over_blocks
+from skmoe.arrays import Array, array_namespace, columns, to_device, to_numpy
+from skmoe.blocks import block_rows_for, sum_over_blocks, take_rows
 from skmoe.moments.plain import score_moment
 from skmoe.products import tensor
 
@@ -92,9 +92,8 @@ def _sampled(X: Array, y: Array, most: float, rng: np.random.Generator) -> tuple
     rows = pick_rows(X.shape[0], int(most), rng)
     if rows is None:
         return X, y
-    xp = array_namespace(X)
-    index = xp.asarray(rows, device=device(X))
-    return xp.take(X, index, axis=0), xp.take(y, index, axis=0)
+    x, t = take_rows((X, y), rows)
+    return x, t
 
 
 def _parts(labels: Labels, reference: Coordinates, x: Array, t: Array) -> tuple[Array, Array, Array]:

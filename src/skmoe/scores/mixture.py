@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from skmoe.arrays import Array, array_namespace, to_numpy
-from skmoe.blocks import row_blocks
+from skmoe.arrays import Array, array_namespace, columns, to_device, to_numpy
+from skmoe.blocks import sum_over_blocks, take_rows
 from skmoe.scores.gaussian import Component, Gaussian, InputLaw, whitener
 
 __all__ = ["GaussianMixture", "fit_law"]
@@ -101,8 +101,7 @@ def fit_law(
     rng = np.random.default_rng(random_state)
     n = X.shape[0]
     rows = np.sort(rng.choice(n, size=FIT_ROWS, replace=False)) if n > FIT_ROWS else np.arange(n)
-    xp = array_namespace(X)
-    sample = to_numpy(xp.take(X, xp.asarray(rows), axis=0)).astype(np.float64)
+    sample = to_numpy(take_rows((X,), rows)[0]).astype(np.float64)
     (whole,) = gaussian.components(X.shape[1])
     standard = (sample - whole.mean) @ whole.whitener
     fits = [
@@ -122,16 +121,20 @@ def fit_law(
 
 
 def _fit_gaussian(X: Array) -> Gaussian:
-    xp = array_namespace(X)
     n, d = X.shape
     if n <= d:
         raise ValueError(
             f"input_law: {n} rows do not determine the covariance of {d} columns; at least {d + 1} are needed"
         )
-    total = sum(to_numpy(xp.sum(xp.astype(x, xp.float64), axis=0)) for (x,) in row_blocks(X, block_rows=16384))
-    mean = total / n
-    scatter = np.zeros((d, d))
-    for (x,) in row_blocks(X, block_rows=16384):
-        centred = xp.astype(x, xp.float64) - xp.asarray(mean, dtype=xp.float64)
-        scatter += to_numpy(centred.T @ centred)
-    return Gaussian(mean, scatter / n)
+
+    def total(x: Array) -> tuple[Array]:
+        xp = array_namespace(x)
+        return (xp.sum(xp.astype(x, xp.float64), axis=0),)
+
+    mean = to_numpy(sum_over_blocks(total, X, block_rows=16384)[0]) / n
+
+    def scatter(x: Array) -> tuple[Array]:
+        centred = columns(x) - to_device(mean, x)[:, None]
+        return (centred @ centred.T,)
+
+    return Gaussian(mean, to_numpy(sum_over_blocks(scatter, X, block_rows=16384)[0]) / n)
