@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["blocks", "markdown", "problem_table", "update"]
+__all__ = ["blocks", "fill", "markdown", "problem_table", "update"]
 
 BLOCK = r"(<!-- results: {name} -->\n).*?(<!-- end -->)"
 OURS = "skmoe"
@@ -109,8 +109,13 @@ def _sizes(records: list[dict[str, Any]]) -> dict[tuple[str, str], list[int]]:
 
 def update(results: dict[str, Any], page: Path) -> None:
     """Put what the results say between the page's markers."""
+    fill(page, blocks(results))
+
+
+def fill(page: Path, texts: dict[str, str]) -> None:
+    """Put texts between the markers of a page that have their names."""
     text = page.read_text()
-    for name, block in blocks(results).items():
+    for name, block in texts.items():
         pattern = re.compile(BLOCK.format(name=re.escape(name)), re.DOTALL)
         text, times = pattern.subn(lambda match, block=block: f"{match[1]}\n{block}\n\n{match[2]}", text)
         if times != 1:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,10 +51,13 @@ def _format(kind: str | None, ds: Any) -> Any:
 
     if kind == "tsv":
         return ds.CsvFileFormat(parse_options=csv.ParseOptions(delimiter="\t"))
-    if kind == "parquet":  # damage is found where the writer kept checksums
-        return ds.ParquetFileFormat(
-            default_fragment_scan_options=ds.ParquetFragmentScanOptions(page_checksum_verification=True)
+    if kind == "parquet":
+        options = ds.ParquetFragmentScanOptions(
+            page_checksum_verification=True,  # damage is found where the writer kept checksums
+            pre_buffer=False,  # which keeps all that was read to the end of the file
+            use_buffered_stream=True,
         )
+        return ds.ParquetFileFormat(default_fragment_scan_options=options)
     return kind
 
 
@@ -70,6 +74,8 @@ class FileTable:
             if isinstance(error, FileNotFoundError) and not isinstance(source, pa.dataset.Dataset):
                 raise
             raise ValueError(f"{source} cannot be read as a table: {_first_line(error)}") from error
+        # a dataset of the caller's own may filter rows, which its fragments do not know of
+        self.by_groups = isinstance(source, str | os.PathLike) and self.dataset.format.default_extname == "parquet"
         self.all_names = list(self.dataset.schema.names) if columns is None else [str(c) for c in columns]
         self.check_names(self.all_names)
 
@@ -109,12 +115,11 @@ class FileTable:
 
         seen = 0
         try:
-            for batch in self.dataset.to_batches(
-                columns=names, batch_size=BATCH_ROWS, batch_readahead=READ_AHEAD, fragment_readahead=1
-            ):
-                seen += batch.num_rows
-                if batch.num_rows:
-                    yield batch
+            for scan in self._scans():
+                for batch in scan(columns=names, batch_size=BATCH_ROWS, batch_readahead=READ_AHEAD):
+                    seen += batch.num_rows
+                    if batch.num_rows:
+                        yield batch
         except (pa.ArrowException, OSError) as error:
             raise ValueError(
                 f"{self.where} could not be read to its end: {_first_line(error)} (after row {seen}); nothing was "
@@ -122,6 +127,18 @@ class FileTable:
             ) from error
         if seen != self.n:
             raise ValueError(f"{self.where} has {seen} rows now and had {self.n} when it was opened: it was changed")
+
+    def _scans(self) -> Iterator[Callable[..., Any]]:
+        """Ways to read the parts, in order: the row groups of a Parquet file, else all at once.
+
+        One scan of all reads ahead of slow kernels by up to 1 GiB, whatever it is told; one of a row group cannot.
+        """
+        if not self.by_groups:
+            yield partial(self.dataset.to_batches, fragment_readahead=1)
+            return
+        for fragment in self.dataset.get_fragments():
+            for group in fragment.split_by_row_group():
+                yield partial(group.to_batches, schema=self.dataset.schema)
 
 
 class FileColumns(Streamed):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typer
 
+from skmoe.cli.bench import bench
 from skmoe.cli.compare import compare
 from skmoe.cli.demo import demo
 from skmoe.cli.fit import fit
@@ -44,5 +45,5 @@ def main(
         typer.echo(context.get_help())
 
 
-for command in (demo, fit, predict, report, compare, reproduce):
+for command in (demo, fit, predict, report, compare, reproduce, bench):
     app.command()(command)

@@ -1,0 +1,52 @@
+"""A GPU: ``benchmarks/gpu.py`` is the measurement, here are its tables."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from scale import Grid
+
+TITLE = "a fit on one GPU: the same answer, and an EM iteration over its bare products"
+
+
+def missing() -> str | None:
+    if importlib.util.find_spec("torch") is None:
+        return "PyTorch is not installed: pip install torch"
+    import torch
+
+    return None if torch.cuda.is_available() else "PyTorch sees no CUDA device"
+
+
+def measure(quick: bool, folder: Path) -> dict[str, Any]:
+    command = [sys.executable, str(Path(__file__).parent.parent / "gpu.py")]
+    command += ["--rows", "300000", "--columns", "8", "--experts", "2", "--skip-same"] if quick else []
+    printed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+    return json.loads(printed[("\n" + printed).rindex("\n{\n") :])  # the last object it prints is complete
+
+
+def grids(result: dict[str, Any]) -> dict[str, Grid]:
+    heads = ["precision", "EM iteration, s", "bare products, s", "ratio", "gradient pass, s", "fit, s", "passes", "GB"]
+    rows = [
+        [
+            fit["precision"],
+            f"{fit['em_iteration_s']:.3g}",
+            f"{min(fit['bare_products_s'].values()):.3g}",
+            f"{fit['iteration_over_bare']:.2f}",
+            f"{fit['gradient_pass_s']:.3g}",
+            f"{fit['fit_s']:.1f}",
+            str(fit["passes"]),
+            f"{fit['peak_GPU_memory_GB']:.1f}",
+        ]
+        for fit in result["fits"]
+    ]
+    title = f"{result['gpu']}, n={result['n']:,}, d={result['d']}, k={result['k']}"
+    found = {"gpu": Grid(title, heads, rows)}
+    if "difference_from_numpy" in result:
+        same = [[name, f"{value:.1g}"] for name, value in result["difference_from_numpy"].items()]
+        found["gpu-same"] = Grid("Fits beside NumPy's", ["rows in", "largest difference of a parameter"], same)
+    return found
