@@ -27,7 +27,7 @@ def test_row_blocks_cover_every_row_once(rng):
 
 @pytest.mark.parametrize("channels", [0, 1, 100, 10**9])
 def test_block_rows_stay_within_reason(channels):
-    assert 256 <= block_rows_for(channels) <= 16384
+    assert 512 <= block_rows_for(channels) <= 16384
 
 
 def test_rows_last_is_the_transpose_in_float64(xp, rng):

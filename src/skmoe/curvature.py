@@ -115,9 +115,9 @@ def _curvature(likelihood: JointLikelihood, theta: Theta, sums: list[Any], infor
 
 def gradient(likelihood: JointLikelihood, theta: Theta) -> Curvature:
     """Objective and gradient per row, in one pass."""
-    return _curvature(
-        likelihood, theta, likelihood.mean_of(_gradient_kernel(likelihood, theta), theta), np.empty((0, 0))
-    )
+    rows = block_rows_for(max(likelihood.De, likelihood.Dg) + 6 * likelihood.k)
+    sums = likelihood.mean_of(_gradient_kernel(likelihood, theta), theta, block_rows=rows)
+    return _curvature(likelihood, theta, sums, np.empty((0, 0)))
 
 
 def information(likelihood: JointLikelihood, theta: Theta) -> Curvature:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from skmoe.arrays import Array, array_namespace, to_numpy
+from skmoe.arrays import Array, array_namespace, rows_last, to_numpy
 from skmoe.products import unpack_symmetric, weighted_grams
 
 __all__ = ["GateSums", "gate_channels", "gate_kernel", "gate_sums", "maximise_gate", "project_rows"]
@@ -59,7 +59,7 @@ def gate_kernel(
     """
     xp = array_namespace(V)
     E, value = R - P, R * log_P
-    C, Z = (gate_channels(P), V) if every == 1 else (gate_channels(P[:, ::every]), V[:, ::every])
+    C, Z = (gate_channels(P), V) if every == 1 else (gate_channels(P[:, ::every]), rows_last(V[:, ::every].T))
     if weight is not None:
         E, C, value = E * weight, C * weight[::every], value * weight
     grams = weighted_grams(C, Z)
