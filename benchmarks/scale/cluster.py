@@ -29,7 +29,7 @@ def missing() -> str | None:
 
 def measure(quick: bool, folder: Path) -> dict[str, Any]:
     d, k = (5, 2) if quick else (100, 8)
-    rows, parts, rounds = (4_000, 2, 1) if quick else (10_000, 2, 2)
+    rows, parts, rounds = (4_000, 2, 1) if quick else (30_000, 2, 3)
     job = {"d": d, "k": k, "rows": rows, "parts": parts, "rounds": rounds}
     runs = [fresh("cluster", workers=workers, **job) for workers in ((1, 2) if quick else (1, 2, 4))]
     return {"seed": SEED, **job, "cpu_count": os.cpu_count(), "flops_a_row": flops_a_row(d, k), "runs": runs}

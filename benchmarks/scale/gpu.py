@@ -24,9 +24,8 @@ def missing() -> str | None:
 
 def measure(quick: bool, folder: Path) -> dict[str, Any]:
     command = [sys.executable, str(Path(__file__).parent.parent / "gpu.py")]
-    command += ["--rows", "300000", "--columns", "8", "--experts", "2", "--skip-same"] if quick else []
-    printed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
-    return json.loads(printed[("\n" + printed).rindex("\n{\n") :])  # the last object it prints is complete
+    command += ["--rows", "300000", "--columns", "8", "--experts", "2"] if quick else []
+    return json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
 
 
 def grids(result: dict[str, Any]) -> dict[str, Grid]:
@@ -46,6 +45,13 @@ def grids(result: dict[str, Any]) -> dict[str, Grid]:
     ]
     title = f"{result['gpu']}, n={result['n']:,}, d={result['d']}, k={result['k']}"
     found = {"gpu": Grid(title, heads, rows)}
+    if "cpu" in result:
+        cpu = result["cpu"]
+        found["gpu-cpu"] = Grid(
+            f"The same kind of problem on a CPU, {cpu['rows']:,} rows (`{cpu['command']}`)",
+            ["cores", "EM iteration, s", "fit, s", "passes"],
+            [[str(cpu["cores"]), f"{cpu['em_iteration_s']:.3g}", f"{cpu['fit_s']:.0f}", str(cpu["passes"])]],
+        )
     if "difference_from_numpy" in result:
         same = [[name, f"{value:.1g}"] for name, value in result["difference_from_numpy"].items()]
         found["gpu-same"] = Grid("Fits beside NumPy's", ["rows in", "largest difference of a parameter"], same)
