@@ -15,7 +15,7 @@ from skmoe.cli import app
 
 pa = pytest.importorskip("pyarrow")
 
-COMMANDS = ("demo", "fit", "predict", "report", "compare", "reproduce")
+COMMANDS = ("demo", "fit", "predict", "report", "compare", "reproduce", "bench")
 MODULE = [sys.executable, "-m", "skmoe.cli"]
 
 
