@@ -323,7 +323,15 @@ def test_ctrl_c_that_was_swallowed_ends_the_fit_at_its_next_step(monkeypatch):
         tell(Progress("starts", 2, 7, -1.25))
 
 
-def test_library_that_stumbles_over_ctrl_c_is_no_error(walk, monkeypatch):
+@pytest.fixture
+def listening():
+    """Ctrl-C is heard, as in a terminal, where the tests themselves run in the background, which is deaf to it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_library_that_stumbles_over_ctrl_c_is_no_error(walk, monkeypatch, listening):
     def stumbling(path):
         try:
             signal.raise_signal(signal.SIGINT)
@@ -338,7 +346,7 @@ def test_library_that_stumbles_over_ctrl_c_is_no_error(walk, monkeypatch):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no SIGINT for a child process")
-def test_ctrl_c_is_clean(tmp_path):
+def test_ctrl_c_is_clean(tmp_path, listening):
     (tmp_path / "rows.csv").write_text(made_rows(20_000)[0])
     out = tmp_path / "m.skmoe"
     words = ["fit", tmp_path / "rows.csv", "--target", "y", "--experts", "auto", "--activation", "tanh", "--out", out]

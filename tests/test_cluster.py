@@ -7,25 +7,22 @@ import time
 import numpy as np
 import pytest
 
-from skmoe import MoERegressor, make_moe, units
+from skmoe import MoERegressor
+from streams import NAMES, assert_same, fitted, let_samples_be_small, made_rows
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 
-NAMES = ["mass", "age", "speed", "time"]
-
 
 @pytest.fixture(scope="module")
 def rows():
-    X, y, _ = make_moe(12000, 4, 3, noise_scale=0.3, random_state=3)
-    return X * [1.0, 20.0, 0.01, 5.0] + [0.0, 100.0, 3.0, -2.0], 5 * y + 40
+    return made_rows()
 
 
 @pytest.fixture(autouse=True)
 def small_samples(monkeypatch):
-    monkeypatch.setattr(units, "SAMPLE_ROWS", 3000)
-    monkeypatch.setattr(units, "CANONICAL_ROWS", 1000)
+    let_samples_be_small(monkeypatch)
 
 
 @pytest.fixture(scope="module")
@@ -33,21 +30,11 @@ def cluster():
     """Two worker processes, with a nanny each that starts them again."""
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs="CRITICAL"
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs="CRITICAL"
         ) as cluster,
         distributed.Client(cluster),
     ):
         yield cluster
-
-
-def fitted(X, y, **how):
-    return MoERegressor(3, random_state=0, **how).fit(X, y)
-
-
-def assert_same(model, reference, tol=1e-8):
-    for name in ("expert_coef_", "expert_intercept_", "gate_coef_", "gate_intercept_", "noise_scale_"):
-        value, expected = getattr(model, name), getattr(reference, name)
-        assert np.max(np.abs(value - expected) / (1 + np.abs(expected))) < tol, name
 
 
 def frame(rows, npartitions=5):

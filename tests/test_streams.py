@@ -7,25 +7,20 @@ import pytest
 
 from skmoe import MoERegressor, make_moe, units
 from skmoe.blocks import in_memory, open_table, stream, sum_over_blocks, take_rows
+from streams import NAMES, assert_same, fitted, let_samples_be_small, made_rows
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
-NAMES = ["mass", "age", "speed", "time"]
-ATTRIBUTES = ("expert_coef_", "expert_intercept_", "gate_coef_", "gate_intercept_", "noise_scale_", "expert_coef_se_")
-
 
 @pytest.fixture(scope="module")
 def rows():
-    X, y, _ = make_moe(12000, 4, 3, noise_scale=0.3, random_state=3)
-    return X * [1.0, 20.0, 0.01, 5.0] + [0.0, 100.0, 3.0, -2.0], 5 * y + 40
+    return made_rows()
 
 
 @pytest.fixture(autouse=True)
 def small_samples(monkeypatch):
-    """Let 12000 rows be many: they are searched on a sample, and finished on all rows."""
-    monkeypatch.setattr(units, "SAMPLE_ROWS", 3000)
-    monkeypatch.setattr(units, "CANONICAL_ROWS", 1000)
+    let_samples_be_small(monkeypatch)
 
 
 @pytest.fixture(scope="module")
@@ -34,22 +29,11 @@ def table(rows):
     return pa.table({**{name: X[:, i] for i, name in enumerate(NAMES)}, "price": y})
 
 
-def fitted(X, y, **how):
-    return MoERegressor(3, random_state=0, **how).fit(X, y)
-
-
 @pytest.fixture(scope="module")
 def reference(rows):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(units, "SAMPLE_ROWS", 3000)
-        patch.setattr(units, "CANONICAL_ROWS", 1000)
+        let_samples_be_small(patch)
         return fitted(*rows)
-
-
-def assert_same(model, reference, tol=1e-8):
-    for name in ATTRIBUTES:
-        value, expected = getattr(model, name), getattr(reference, name)
-        assert np.max(np.abs(value - expected) / (1 + np.abs(expected))) < tol, name
 
 
 def test_sampled_search_ends_at_the_optimum_of_all_rows(rows, reference, monkeypatch):

@@ -66,7 +66,7 @@ def work(job: dict[str, Any]) -> dict[str, Any]:
     with (
         dask.config.set({"distributed.nanny.pre-spawn-environ": environment}),
         distributed.LocalCluster(
-            n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs="CRITICAL"
+            n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs="CRITICAL"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):

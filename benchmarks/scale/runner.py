@@ -10,10 +10,9 @@ from types import ModuleType
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
-from scale import MODULES, RESULTS, Grid, describe, report
+from scale import MODULES, RESULTS, describe, report
+from skmoe.reproduce import show
 
 __all__ = ["listing", "run"]
 
@@ -60,12 +59,3 @@ def run(
             if out is not None:
                 out.write_text(json.dumps(results, indent=1) + "\n")
     return results
-
-
-def show(grid: Grid, console: Console) -> None:
-    table = Table(title=escape(grid.title), title_justify="left")
-    for column in grid.columns:
-        table.add_column(escape(column))
-    for row in grid.rows:
-        table.add_row(*map(escape, row))
-    console.print(table)

@@ -100,7 +100,7 @@ def _dask(X: np.ndarray, y: np.ndarray, folder: Path) -> Source:
     def processes() -> Any:
         with (
             distributed.LocalCluster(
-                n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs="CRITICAL"
+                n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs="CRITICAL"
             ) as cluster,
             distributed.Client(cluster) as client,
         ):

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-__all__ = ["experiments_folder", "listing", "reproduce"]
+__all__ = ["experiments_folder", "listing", "reproduce", "show"]
 
 
 def experiments_folder() -> Path | None:
@@ -70,7 +70,7 @@ def reproduce(
     runner.run(names, folder=folder, quick=quick, trials=trials, jobs=jobs, console=console)
     results = tables.load(folder)
     for grid in tables.grids({name: results[name] for name in names}).values():
-        _print(grid, console)
+        show(grid, console)
     committed = not quick and folder == runner.RESULTS
     figures = runner.RESULTS.parents[1] / "docs" / "figures" if committed else folder / "figures"
     if importlib.util.find_spec("matplotlib") is None:
@@ -83,7 +83,8 @@ def reproduce(
     return check.differences(folder) if quick and trials is None and "all" in what else []
 
 
-def _print(grid: Any, console: Console) -> None:
+def show(grid: Any, console: Console) -> None:
+    """Print a table of the experiments or benchmarks: title, columns and rows of text."""
     table = Table(title=escape(grid.title), title_justify="left")
     for column in grid.columns:
         table.add_column(escape(column))

@@ -21,6 +21,7 @@ Missing = Annotated[
 ]
 
 LARGE = 2**30  # bytes of a table that is read in blocks instead of being held
+MOST_PACKED = 32  # times that a file of numbers is smaller on disk, at most
 
 
 def fit(
@@ -115,7 +116,7 @@ def _larger_than_memory(data: str, target: str, weights: str | None, drop: list[
     if data == "-" or not Path(data).is_file():
         return None
     binary = check_suffix(data) in ("parquet", "arrow")
-    if not binary and Path(data).stat().st_size < LARGE:
+    if Path(data).stat().st_size < (LARGE // MOST_PACKED if binary else LARGE):
         return None
     table = open_table(data)
     if binary and 8 * table.n * len(table.all_names) < LARGE:
