@@ -54,7 +54,7 @@ def summarise(model: Any, *, robust: bool) -> Summary:
         add(part, "sigma", model.noise_scale_[i], errors["noise_scale"][i], tested=False)
     table.notes += [
         f"mean log-likelihood {model.log_likelihood_:.5f}, {model.n_parameters_} parameters, "
-        f"{'converged' if model.converged_ else 'NOT CONVERGED'} after {model.n_iter_} iterations",
+        f"{'converged' if model.converged_ else 'NOT CONVERGED'}",
         f"standard errors from the {'sandwich formula' if robust else 'observed information'}"
         if covariance is not None
         else "no standard errors: the data do not identify all parameters, or the method gives none",
