@@ -5,6 +5,8 @@ import importlib
 import numpy as np
 import pytest
 
+from streams import let_samples_be_small, made_rows
+
 BACKENDS = {"numpy": "array_api_compat.numpy", "strict": "array_api_strict", "torch": "array_api_compat.torch"}
 
 
@@ -13,6 +15,17 @@ def xp(request):
     if request.param == "torch":
         pytest.importorskip("torch", reason="PyTorch is not installed", exc_type=ImportError)
     return importlib.import_module(BACKENDS[request.param])
+
+
+@pytest.fixture(scope="session")
+def rows():
+    """A problem in wild units, for rows outside memory."""
+    return made_rows()
+
+
+@pytest.fixture
+def small_samples(monkeypatch):
+    let_samples_be_small(monkeypatch)
 
 
 @pytest.fixture

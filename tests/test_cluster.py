@@ -8,21 +8,13 @@ import numpy as np
 import pytest
 
 from skmoe import MoERegressor
-from streams import NAMES, assert_same, fitted, let_samples_be_small, made_rows
+from streams import NAMES, assert_same, fitted
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 
-
-@pytest.fixture(scope="module")
-def rows():
-    return made_rows()
-
-
-@pytest.fixture(autouse=True)
-def small_samples(monkeypatch):
-    let_samples_be_small(monkeypatch)
+pytestmark = pytest.mark.usefixtures("small_samples")
 
 
 @pytest.fixture(scope="module")

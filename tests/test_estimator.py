@@ -384,6 +384,19 @@ def test_frames_are_taken_with_their_names(problem, library):
         model.predict(frame[["age", "speed", "mass", "time"]])
 
 
+def test_frames_are_checked_once_by_sample_and_weighted_score(problem):
+    pd = pytest.importorskip("pandas")
+    from sklearn.metrics import r2_score
+
+    X, y, _ = problem
+    frame = pd.DataFrame(X[:500], columns=[f"c{i}" for i in range(X.shape[1])])
+    weight = np.arange(500) % 3
+    model = MoERegressor(2, random_state=0).fit(frame, y[:500])
+    assert model.sample(frame, random_state=0).shape == (500,)  # a warning about names would be an error here
+    expected = r2_score(y[:500], model.predict(frame), sample_weight=weight)
+    assert abs(model.score(frame, y[:500], sample_weight=weight) - expected) < 1e-12
+
+
 def test_interruption_keeps_the_best_model_so_far(problem):
     X, y, _ = problem
 

@@ -4,23 +4,16 @@ import gzip
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from skmoe import MoERegressor, make_moe, units
 from skmoe.blocks import in_memory, open_table, stream, sum_over_blocks, take_rows
-from streams import NAMES, assert_same, fitted, let_samples_be_small, made_rows
+from streams import NAMES, assert_same, fitted, let_samples_be_small
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
-
-@pytest.fixture(scope="module")
-def rows():
-    return made_rows()
-
-
-@pytest.fixture(autouse=True)
-def small_samples(monkeypatch):
-    let_samples_be_small(monkeypatch)
+pytestmark = pytest.mark.usefixtures("small_samples")
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +36,21 @@ def test_sampled_search_ends_at_the_optimum_of_all_rows(rows, reference, monkeyp
     assert reference.history_["passes"] > 3
     monkeypatch.setattr(units, "SAMPLE_ROWS", 10**6)
     assert_same(fitted(*rows), reference)
+
+
+def test_interruption_on_all_rows_keeps_the_last_step(rows):
+    seen = []
+
+    def stop(progress):
+        if progress.stage == "all rows":
+            seen.append(progress.log_likelihood)
+            if len(seen) == 2:
+                raise KeyboardInterrupt
+
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        model = fitted(*rows, verbose=stop)
+    assert abs(model.score_samples(*rows).mean() - seen[-1]) < 1e-7
+    assert seen[-1] > seen[0] + 1e-6
 
 
 def test_diagnosis_says_what_was_sampled(reference):

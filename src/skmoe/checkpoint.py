@@ -28,14 +28,14 @@ class Checkpoint:
     Parameters
     ----------
     path : str or path
-    settings : dict of plain values
+    settings : dict of str
         What the fit was asked for: a file with others is refused.
     seen : dict of float arrays
         What tells the table from others, compared up to rounding.
     """
 
-    def __init__(self, path: Any, settings: dict[str, Any], seen: dict[str, Any]) -> None:
-        self.path, self.settings = Path(path), json.loads(json.dumps(settings, default=str))
+    def __init__(self, path: Any, settings: dict[str, str], seen: dict[str, Any]) -> None:
+        self.path, self.settings = Path(path), settings
         self.seen = {name: np.atleast_1d(np.asarray(values, dtype=np.float64)) for name, values in seen.items()}
         self.stages: dict[str, dict[str, Any]] = {}
         self.points: dict[str, Theta] = {}

@@ -12,12 +12,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from skmoe import persistence
 from skmoe.activations import get_activation
-from skmoe.arrays import Array
-from skmoe.blocks import in_memory
+from skmoe.arrays import Array, array_namespace, to_device, to_numpy
+from skmoe.blocks import Streamed, in_memory
 from skmoe.checkpoint import Checkpoint
 from skmoe.diagnosis import diagnose, look_at_inputs, summarise
 from skmoe.experts import learn_experts
@@ -365,15 +365,18 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         X, y = rows_to_use(self, X, y)
         if sample_weight is not None:
-            return super().score(X, y, sample_weight)
-        return r_squared(self.parameters_, X, y)
+            if isinstance(X, Streamed):
+                raise ValueError("score takes no sample_weight for rows that are streamed")
+            sample_weight = to_device(_check_sample_weight(sample_weight, to_numpy(X), dtype=np.float64), X)
+        return r_squared(self.parameters_, X, y, sample_weight)
 
     def sample(self, X: Any, random_state: Any = None) -> Array:
         """Draw an output for each row of inputs, (n,)."""
+        check_is_fitted(self)
         rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
-        X, _ = rows_to_use(self, X)
-        (X,) = in_memory(X)
-        return apply(self, lambda X: self.parameters_.sample(X, rng)[0], X)
+        (X,) = in_memory(rows_to_use(self, X)[0])
+        values = self.parameters_.sample(X, rng)[0]
+        return array_namespace(values).astype(values, X.dtype, copy=False)
 
     def aic(self, X: Any, y: Any) -> float:
         """Akaike's criterion on the given rows; smaller is better."""

@@ -135,7 +135,11 @@ def fit_search(
 
     stage = f"{k} experts{', quick' if quick else ''}"
 
+    reached: Theta | None = None  # after the search
+
     def keep(theta: Theta) -> None:
+        nonlocal reached
+        reached = theta
         if checkpoint is not None:
             checkpoint.put(stage, theta, rng)
 
@@ -162,10 +166,11 @@ def fit_search(
             search.records.append(StartRecord(_winner(search.records, "sample"), fit.log_likelihood, "all rows"))
         fitted = finish(units, units.likelihood, fit.theta, fit, polish=True)
     except KeyboardInterrupt:
-        if search.theta is None:  # nothing to keep yet
+        best = search.theta if reached is None else reached
+        if best is None:  # nothing to keep yet
             raise
         interrupted = True
-        fitted = finish(units, units.search, search.theta, None, polish=False)
+        fitted = finish(units, units.search, best, None, polish=False)
     fitted.records, fitted.agreement, fitted.interrupted = _told(units, search.records), search.agreement, interrupted
     fitted.winner = _winner(search.records, "all rows")
     fitted.spectral = None if found is None else found[1]
@@ -233,7 +238,7 @@ def fit_joint_em(
     fitted.records = _told(units, records)
     top = best.log_likelihood[-1]
     fitted.agreement = sum(top - r.log_likelihood < 1e-3 for r in records)
-    fitted.winner = max(records, key=lambda r: r.log_likelihood).name
+    fitted.winner = _winner(records, "all rows")
     return fitted
 
 

@@ -89,26 +89,23 @@ def mean_gate(parameters: MoEParameters, X: Array) -> np.ndarray:
     return to_numpy(sum_over_blocks(kernel, X, block_rows=block_rows_for(sum(parameters.A.shape)))[0]) / X.shape[0]
 
 
-def r_squared(parameters: MoEParameters, X: Array, y: Array) -> float:
+def r_squared(parameters: MoEParameters, X: Array, y: Array, weight: Array | None = None) -> float:
     """Share of the variance of y that predictions explain, over any kind of rows, in one pass."""
 
-    def kernel(x: Array, t: Array) -> tuple[Array, ...]:
+    def kernel(x: Array, t: Array, w: Array | None) -> tuple[Array, ...]:
         xp = array_namespace(x)
         t = xp.astype(t, xp.float64, copy=False)
-        mean = xp.mean(t)
+        w = xp.ones_like(t) if w is None else w
+        size = xp.sum(w)
+        mean = xp.sum(w * t) / size if float(size) else size
         # pieces are merged about their own means, so that no digits are lost to a far origin
-        return (
-            xp.sum((t - parameters.predict(x)) ** 2),
-            xp.sum((t - mean) ** 2),
-            t.shape[0] * mean**2,
-            t.shape[0] * mean,
-        )
+        errors, inside = w * (t - parameters.predict(x)) ** 2, w * (t - mean) ** 2
+        return xp.sum(errors), xp.sum(inside), size * mean**2, size * mean, size
 
-    rest, inside, squares, total = (
-        float(v) for v in sum_over_blocks(kernel, X, y, block_rows=block_rows_for(sum(parameters.A.shape)))
+    rest, inside, squares, total, size = (
+        float(v) for v in sum_over_blocks(kernel, X, y, weight, block_rows=block_rows_for(sum(parameters.A.shape)))
     )
-    n = X.shape[0]
-    between = max(squares - total**2 / n, 0.0)
+    between = max(squares - total**2 / size, 0.0)
     return 1.0 - rest / (inside + between)
 
 

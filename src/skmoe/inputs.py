@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from skmoe.arrays import Array, array_namespace, is_array
-from skmoe.blocks import Streamed, is_streamable, stream
+from skmoe.blocks import Streamed, is_dask, is_streamable, stream
 from skmoe.validation import check_rows, check_varies
 
 __all__ = ["apply", "rows_to_fit", "rows_to_use"]
@@ -101,7 +101,7 @@ def apply(
         Whether the result takes the inputs' precision.
     """
     check_is_fitted(model)
-    if type(X).__module__.partition(".")[0] == "dask":
+    if is_dask(X):
         from skmoe.blocks import cluster
 
         names = getattr(model, "feature_names_in_", None)

@@ -49,11 +49,6 @@ class Task:
     look: Look | None = None
     sample: tuple[Any, Any, Any] | None = None  # inputs, outputs and weights of some rows, in memory
 
-    @property
-    def rows(self) -> int:
-        """Rows to search on: those of the sample, or all."""
-        return len(self.y if self.sample is None else self.sample[1])
-
 
 def prepared(task: Task, names: Sequence[Any] | None, n_experts: int | str, rng: np.random.Generator) -> Task:
     """Look at the table once, refuse what cannot be fitted, and sample what is large; the rest is left to passes."""
@@ -62,17 +57,17 @@ def prepared(task: Task, names: Sequence[Any] | None, n_experts: int | str, rng:
     d = X.shape[1]
     most = max(min(SAMPLE_ROWS, SAMPLE_DOUBLES // (d + 1)), ROWS_PER_COEFFICIENT * k * (d + 1))
     streamed = isinstance(X, Streamed)
-    if X.shape[0] <= most:
+    small = X.shape[0] <= most
+    if small:
         X, y, weight = in_memory(X, y, weight)
-        look = first_look(X, y, weight)
-        if streamed:
-            check_look(look, names)
-            if weight is not None:
-                X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
-        return replace(task, look=look, **dict(zip(("X", "y", "weight"), _canonical(X, y, weight), strict=True)))
     look = first_look(X, y, weight)
     if streamed:
         check_look(look, names)
+    if small:
+        if streamed and weight is not None:
+            X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
+        X, y, weight = _canonical(X, y, weight)
+        return replace(task, X=X, y=y, weight=weight, look=look)
     sample = take_rows((X, y, weight), np.sort(rng.choice(X.shape[0], size=most, replace=False)))
     return replace(task, look=look, sample=sample)
 

@@ -7,12 +7,13 @@ or of a Dask collection (`skmoe.blocks.cluster`). `open_table` and `stream` make
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from skmoe.arrays import Array, array_namespace, device, on_accelerator
+from skmoe.blocks.files import FileTable
 from skmoe.blocks.streamed import Streamed
 from skmoe.blocks.threads import in_order, threads_allowed
 
@@ -20,6 +21,7 @@ __all__ = [
     "Streamed",
     "block_rows_for",
     "in_memory",
+    "is_dask",
     "is_streamable",
     "open_table",
     "row_blocks",
@@ -113,17 +115,22 @@ def _module(x: Any) -> str:
     return type(x).__module__.partition(".")[0]
 
 
+def is_dask(x: Any) -> bool:
+    """Whether `x` is a Dask collection; Dask is not imported to find out."""
+    return _module(x) == "dask"
+
+
 def is_streamable(X: Any) -> bool:
     """Whether `stream` takes `X`: a path, a pyarrow table or dataset, an opened table, a Dask collection."""
-    return isinstance(X, str | os.PathLike | Streamed) or _module(X) in ("pyarrow", "dask") or hasattr(X, "all_names")
+    return isinstance(X, str | os.PathLike | FileTable) or is_dask(X) or _module(X) == "pyarrow"
 
 
-def open_table(source: Any, columns: Any = None) -> Any:
+def open_table(source: Any, columns: Sequence[str] | None = None) -> FileTable:
     """Open a file, a folder of files, or a pyarrow table or dataset, as a table whose rows come in blocks.
 
     Parameters
     ----------
-    source : path of a Parquet, CSV, TSV or Arrow file or folder; pyarrow Table or Dataset
+    source : path of a Parquet, CSV, TSV or Arrow file or folder; pyarrow Table or Dataset; an opened table
     columns : sequence of names, optional
         Columns to be used, by default all.
 
@@ -135,9 +142,8 @@ def open_table(source: Any, columns: Any = None) -> Any:
     >>> table.columns(["age"]).shape
     (2, 1)
     """
-    from skmoe.blocks.files import FileTable
-
-    return source if isinstance(source, FileTable) else FileTable(source, columns)
+    table = source if isinstance(source, FileTable) else FileTable(source)
+    return table if columns is None else table.only(columns)
 
 
 def stream(X: Any, y: Any = None, weight: Any = None, *, names: Any = None) -> tuple[Any, Any, Any, Any]:
@@ -149,7 +155,7 @@ def stream(X: Any, y: Any = None, weight: Any = None, *, names: Any = None) -> t
     y, weight : column names of a table or a Dask DataFrame, or Dask collections beside one
     names : the inputs to take, by default all columns but `y` and `weight`
     """
-    if _module(X) == "dask":
+    if is_dask(X):
         from skmoe.blocks import cluster
 
         return cluster.stream(X, y, weight, names)
@@ -158,5 +164,5 @@ def stream(X: Any, y: Any = None, weight: Any = None, *, names: Any = None) -> t
         if value is not None and not isinstance(value, str):
             raise TypeError(f"{what} must be the name of a column of {table.where}; got {type(value).__name__}")
     chosen = list(names) if names is not None else [n for n in table.all_names if n not in (y, weight)]
-    views = (None if name is None else table.column(name) for name in (y, weight))
-    return table.columns(chosen), *views, np.array(chosen, dtype=object)
+    target, weights = (None if name is None else table.column(name) for name in (y, weight))
+    return table.columns(chosen), target, weights, np.array(chosen, dtype=object)

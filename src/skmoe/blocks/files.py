@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -64,7 +65,7 @@ def _format(kind: str | None, ds: Any) -> Any:
 class FileTable:
     """A table in files, or a pyarrow dataset: its columns by name. See `skmoe.blocks.open_table`."""
 
-    def __init__(self, source: Any, columns: Sequence[str] | None = None) -> None:
+    def __init__(self, source: Any) -> None:
         import pyarrow as pa
 
         try:
@@ -76,8 +77,15 @@ class FileTable:
             raise ValueError(f"{source} cannot be read as a table: {_first_line(error)}") from error
         # a dataset of the caller's own may filter rows, which its fragments do not know of
         self.by_groups = isinstance(source, str | os.PathLike) and self.dataset.format.default_extname == "parquet"
-        self.all_names = list(self.dataset.schema.names) if columns is None else [str(c) for c in columns]
+        self.all_names = list(self.dataset.schema.names)
         self.check_names(self.all_names)
+
+    def only(self, columns: Sequence[str]) -> FileTable:
+        """The same table with some of its columns; it is not opened again."""
+        self.check_names(columns)
+        part = copy(self)
+        part.all_names = list(columns)
+        return part
 
     def check_names(self, names: Sequence[str]) -> None:
         """Refuse names that are no columns."""

@@ -121,9 +121,9 @@ def _larger_than_memory(data: str, target: str, weights: str | None, drop: list[
     table = open_table(data)
     if binary and 8 * table.n * len(table.all_names) < LARGE:
         return None
-    for name in (target, *([weights] if weights else []), *drop):
-        table.check_names([name])
+    beside = [target, *([weights] if weights else [])]
+    table.check_names([*beside, *drop])
     inputs = [name for name in table.all_names if name not in (target, weights, *drop)]
     words = f"{table.n} rows are read in blocks, as numbers without gaps"
     recipe = Recipe(target, tuple(Column(n, "number") for n in inputs), weights, "error", tuple(drop), (words,))
-    return recipe, open_table(data, [*inputs, target, *([weights] if weights else [])]), target, weights
+    return recipe, table.only([*inputs, *beside]), target, weights
