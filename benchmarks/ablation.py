@@ -15,10 +15,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-import skmoe.experts as room
+import skmoe.spectral.experts as room
 from skmoe import learn_experts, make_moe, metrics
-from skmoe.decomposition import DECOMPOSITIONS, RankWarning
-from skmoe.model import MoEParameters
+from skmoe.spectral.decomposition import DECOMPOSITIONS, RankWarning
+from skmoe.model.parameters import MoEParameters
 
 
 def matching_without_t1(*arguments, **knowledge):
@@ -29,7 +29,7 @@ SETTINGS = [(8000, 10, 4, 0.5, "linear"), (20000, 10, 6, 0.1, "linear"), (10000,
 SETTINGS += [(10000, 5, 3, 0.1, "relu")]
 WITHOUT = {
     "nothing": [],
-    "the narrower reference": [partial(patch, "skmoe.scores.reference.EFFECTIVE", 1 - 1e-9)],
+    "the narrower reference": [partial(patch, "skmoe.spectral.scores.reference.EFFECTIVE", 1 - 1e-9)],
     "T1": [partial(patch.object, room, "DECOMPOSITIONS", DECOMPOSITIONS | {"matching": matching_without_t1})],
     "the prior on shares": [partial(patch.object, room, "SHARE_SD", 1e3)],
     "the gate's two numbers per expert": [partial(patch.object, room, "_weight_modes", lambda *a: [])],

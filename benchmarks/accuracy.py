@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from skmoe import learn_experts, learn_gate, make_moe, metrics, scores
-from skmoe.decomposition import RankWarning
+from skmoe.spectral.decomposition import RankWarning
 
 
 class Setting(NamedTuple):

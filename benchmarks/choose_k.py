@@ -21,7 +21,7 @@ from rich.table import Table
 from sklearn.exceptions import ConvergenceWarning
 
 from skmoe import MoERegressor, make_moe
-from skmoe.model import MoEParameters
+from skmoe.model.parameters import MoEParameters
 
 N, D = 5000, 5
 NOISE = (0.1, 0.3)

@@ -20,9 +20,9 @@ from rich.console import Console
 from rich.table import Table
 
 from skmoe import joint_em, learn_experts, learn_gate, make_moe
-from skmoe.activations import get_activation
-from skmoe.gating.em import gate_objective
-from skmoe.likelihood import JointLikelihood, Theta
+from skmoe.model.activations import get_activation
+from skmoe.spectral.gating.em import gate_objective
+from skmoe.likelihood.joint import JointLikelihood, Theta
 
 
 def best(call: Callable[[], object], repeats: int = 5) -> float:
@@ -92,11 +92,11 @@ def joint_fit(n: int = 100_000, d: int = 20, k: int = 5) -> tuple[str, float, fl
 
 def count_passes(fit: Callable[[], object]) -> int:
     """Passes over the rows that a fit makes."""
-    import skmoe.gating.em
-    import skmoe.likelihood
+    import skmoe.spectral.gating.em
+    import skmoe.likelihood.joint
 
     counted = [0]
-    rooms = (skmoe.gating.em, skmoe.likelihood)
+    rooms = (skmoe.spectral.gating.em, skmoe.likelihood.joint)
     originals = [room.sum_over_blocks for room in rooms]
 
     def counting(*arguments, original, **settings):

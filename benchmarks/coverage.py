@@ -25,8 +25,8 @@ from rich.table import Table
 from sklearn.exceptions import ConvergenceWarning
 
 from skmoe import MoERegressor, make_moe, metrics
-from skmoe.inference import propagate
-from skmoe.model import MoEParameters
+from skmoe.inference.uncertainty import propagate
+from skmoe.model.parameters import MoEParameters
 
 LEVELS = (0.5, 0.9, 0.95)
 Z95 = 1.959964

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from skmoe import MoERegressor, make_moe
-from skmoe.activations import get_activation
-from skmoe.likelihood import JointLikelihood, Theta
-from skmoe.model import MoEParameters
+from skmoe.model.activations import get_activation
+from skmoe.likelihood.joint import JointLikelihood, Theta
+from skmoe.model.parameters import MoEParameters
 
 
 def best(call: Callable[[], object], wait: Callable[[], object], repeats: int = 3) -> float:

@@ -24,9 +24,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from accuracy import draw
 from skmoe import MoERegressor, metrics, scores
-from skmoe.likelihood import JointLikelihood, Settings
-from skmoe.model import MoEParameters
-from skmoe.refine import maximise
+from skmoe.likelihood.joint import JointLikelihood, Settings
+from skmoe.model.parameters import MoEParameters
+from skmoe.search.refine import maximise
 
 OTHER = 0.1  # in total log-likelihood: two fits further apart are at different optima
 GOAL = (0.9, 1.1)

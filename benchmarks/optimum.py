@@ -24,11 +24,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from flexmix import run_flexmix
 from skmoe import MoERegressor, make_moe, scores
-from skmoe.likelihood import JointLikelihood, Settings, Theta
-from skmoe.model import MoEParameters
-from skmoe.refine import is_admissible, maximise, run_em
-from skmoe.starts import labelled_start, random_labels
-from skmoe.whitening import whitening_map
+from skmoe.likelihood.joint import JointLikelihood, Settings, Theta
+from skmoe.model.parameters import MoEParameters
+from skmoe.search.refine import is_admissible, maximise, run_em
+from skmoe.search.starts import labelled_start, random_labels
+from skmoe.search.whitening import whitening_map
 
 WIN = 1e-3
 RANDOM_STARTS = 10

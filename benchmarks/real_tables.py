@@ -33,7 +33,7 @@ from sklearn.preprocessing import StandardScaler
 from flexmix import available, run_flexmix
 from skmoe import MoERegressor
 from skmoe.datasets import load_airfoil, load_concrete, load_stock_portfolio
-from skmoe.model import MoEParameters
+from skmoe.model.parameters import MoEParameters
 
 TABLES = {"concrete": load_concrete, "airfoil": load_airfoil, "stock_portfolio": load_stock_portfolio}
 OFF_SCALE = -10.0

@@ -16,7 +16,7 @@ import numpy as np
 from flexmix import run_flexmix
 from skmoe import MoERegressor, metrics
 from skmoe.datasets import load_concrete
-from skmoe.model import MoEParameters
+from skmoe.model.parameters import MoEParameters
 
 
 def main() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.activations import get_activation
-from skmoe.model import MoEParameters
+from skmoe.model.activations import get_activation
+from skmoe.model.parameters import MoEParameters
 
 Path = list[tuple[np.ndarray, np.ndarray]]
 HAS_TORCH = importlib.util.find_spec("torch") is not None

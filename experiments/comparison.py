@@ -11,7 +11,7 @@ import numpy as np
 from experiments.baselines import HAS_TORCH, adam, gradient_joint_em, random_start
 from experiments.recovery import PAPER_CHOICES, two_stages
 from skmoe import joint_em, make_moe, metrics
-from skmoe.model import MoEParameters
+from skmoe.model.parameters import MoEParameters
 
 LIMITS = {"max_iter": 200, "adam_steps": 300, "orth_als": True}  # caps on the work of a trial, the same for all
 QUICK = {"rows": 600, "max_iter": 15, "adam_steps": 15, "orth_als": False}  # which is slow where rows are few

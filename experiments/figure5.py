@@ -17,7 +17,7 @@ from sklearn.linear_model import LinearRegression
 from experiments.recovery import PAPER_CHOICES, two_stages
 from skmoe import MoERegressor, joint_em
 from skmoe.datasets import load_airfoil, load_concrete, load_stock_portfolio
-from skmoe.model import MoEParameters
+from skmoe.model.parameters import MoEParameters
 
 TITLE = "Figure 5: test error on concrete, stock portfolio and airfoil"
 TRIALS = 20  # splits

@@ -9,11 +9,11 @@ from scipy.stats import norm
 
 from experiments.recovery import padded
 from skmoe import label_transform, learn_experts, learn_gate, make_moe, metrics, scores
-from skmoe.decomposition import power_method
-from skmoe.experts import plain_tensor_method
-from skmoe.labels import activation_moments
-from skmoe.model import MoEParameters
-from skmoe.moments import score_moment
+from skmoe.spectral.decomposition import power_method
+from skmoe.spectral.experts import plain_tensor_method
+from skmoe.spectral.labels import activation_moments
+from skmoe.model.parameters import MoEParameters
+from skmoe.spectral.moments import score_moment
 
 TITLE = "Theory: theorems 1 and 2, the moment gate, gradient EM and the ReLU constants in samples"
 TRIALS = 10

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from skmoe import MoERegressor, make_moe, units
+from skmoe import MoERegressor, make_moe
+from skmoe.search import units
 
 NAMES = ["mass", "age", "speed", "time"]
 ATTRIBUTES = ("expert_coef_", "expert_intercept_", "gate_coef_", "gate_intercept_", "noise_scale_", "expert_coef_se_")

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from skmoe import reproduce
-from skmoe.blocks import stream
+from skmoe.cli import checkout as reproduce
+from skmoe.rows.blocks import stream
 from skmoe.cli import app
 
 ROOT = Path(__file__).parent.parent

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from skmoe.arrays import rows_last, to_device, to_numpy
-from skmoe.blocks import block_rows_for, row_blocks, sum_over_blocks
+from skmoe.rows.arrays import rows_last, to_device, to_numpy
+from skmoe.rows.blocks import block_rows_for, row_blocks, sum_over_blocks
 
 
 def test_sum_over_blocks_adds_up_to_the_whole(xp, rng):
@@ -47,7 +47,7 @@ def test_arrays_travel_there_and_back(xp, rng):
 
 
 def test_number_of_threads_changes_no_digit(rng, monkeypatch):
-    import skmoe.blocks as room
+    import skmoe.rows.blocks as room
 
     X, w = rng.standard_normal((5000, 4)), rng.random(5000)
 
@@ -66,7 +66,7 @@ def test_number_of_threads_changes_no_digit(rng, monkeypatch):
 def test_threads_are_as_many_as_the_blas_may_have():
     from threadpoolctl import threadpool_limits
 
-    from skmoe.blocks.threads import in_order, threads_allowed
+    from skmoe.rows.threads import in_order, threads_allowed
 
     with threadpool_limits(3, user_api="blas"):
         assert threads_allowed() == 3
@@ -78,7 +78,7 @@ def test_threads_are_as_many_as_the_blas_may_have():
 
 
 def test_threads_keep_what_was_asked_of_numpy_and_pass_errors_on():
-    from skmoe.blocks.threads import in_order
+    from skmoe.rows.threads import in_order
 
     with np.errstate(over="ignore"):
         assert list(in_order(lambda x: np.exp(x), [(np.array([1e4]),)] * 3, 2)) == [np.inf] * 3

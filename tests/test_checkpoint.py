@@ -8,7 +8,8 @@ import textwrap
 import numpy as np
 import pytest
 
-from skmoe import MoERegressor, make_moe, units
+from skmoe import MoERegressor, make_moe
+from skmoe.search import units
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +64,8 @@ def test_killed_process_resumes_to_the_same_answer(rows, tmp_path):
     program = textwrap.dedent(f"""
         import os, signal, sys
         import numpy as np
-        from skmoe import MoERegressor, units
+        from skmoe import MoERegressor
+        from skmoe.search import units
         units.SAMPLE_ROWS = 2000
         rows = np.load({str(tmp_path / "rows.npz")!r})
         def report(progress):

@@ -316,7 +316,7 @@ def interrupt():
 
 def test_ctrl_c_that_was_swallowed_ends_the_fit_at_its_next_step(monkeypatch):
     from skmoe.cli import shell
-    from skmoe.fitting import Progress
+    from skmoe.search.fitting import Progress
 
     monkeypatch.setattr(shell, "_pressed", True)
     with shell.watching("fitting") as tell, pytest.raises(KeyboardInterrupt):
@@ -338,7 +338,7 @@ def test_library_that_stumbles_over_ctrl_c_is_no_error(walk, monkeypatch, listen
         except KeyboardInterrupt:
             raise AttributeError("half imported") from None
 
-    monkeypatch.setattr("skmoe.tabular.read", stumbling)
+    monkeypatch.setattr("skmoe.rows.files.read", stumbling)
     folder, _, _ = walk
     result = run("fit", folder / "rows.csv", "--target", "y", "--out", folder / "never.skmoe")
     assert result.exit_code == 130
@@ -406,7 +406,7 @@ def test_progress_is_shown_on_a_terminal(monkeypatch):
     from rich.console import Console
 
     from skmoe.cli import shell
-    from skmoe.fitting import Progress
+    from skmoe.search.fitting import Progress
 
     screen = io.StringIO()
     console = Console(file=screen, force_terminal=True, width=120)

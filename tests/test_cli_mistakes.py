@@ -174,6 +174,6 @@ def test_bug_is_not_taken_for_a_mistake(place, monkeypatch):
     def broken(path):
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr("skmoe.tabular.read", broken)
+    monkeypatch.setattr("skmoe.rows.files.read", broken)
     result = CliRunner().invoke(app, ["fit", str(place / "good.csv"), *FIT, "--out", str(place / "new.skmoe")])
     assert isinstance(result.exception, RuntimeError)

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from skmoe import metrics
-from skmoe.decomposition import DECOMPOSITIONS, RankWarning, WeightMode, matching
-from skmoe.decomposition.common import apply, weigh
-from skmoe.products import coefficients, tensor
+from skmoe.spectral.decomposition import DECOMPOSITIONS, RankWarning, WeightMode, matching
+from skmoe.spectral.decomposition.common import apply, weigh
+from skmoe.rows.products import coefficients, tensor
 from tensors import rank_one_sum
 
 

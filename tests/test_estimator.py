@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skmoe import MoERegressor, datasets, joint_em, make_moe, metrics
-from skmoe.model import MoEParameters
+from skmoe.model.parameters import MoEParameters
 
 
 @pytest.fixture(scope="module")

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from skmoe import label_transform, learn_experts, make_moe, metrics, scores
-from skmoe.decomposition import RankWarning, orth_als
-from skmoe.experts import plain_tensor_method
-from skmoe.model import MoEParameters
+from skmoe.spectral.decomposition import RankWarning, orth_als
+from skmoe.spectral.experts import plain_tensor_method
+from skmoe.model.parameters import MoEParameters
 
 CHOICES = [
     {},
@@ -30,7 +30,7 @@ def test_every_combination_finds_two_linear_experts(choice):
     assert np.all(np.sum(experts.coef[order] * truth.expert_coef, axis=1) > 0.9)
 
 
-@pytest.mark.filterwarnings("ignore::skmoe.decomposition.RankWarning")  # one draw's third expert is weak
+@pytest.mark.filterwarnings("ignore::skmoe.spectral.decomposition.RankWarning")  # one draw's third expert is weak
 @pytest.mark.parametrize(
     ("activation", "k", "least"), [("sigmoid", 3, 0.97), ("relu", 3, 0.95), ("tanh", 3, 0.98), ("softplus", 3, 0.98)]
 )
@@ -204,7 +204,11 @@ def test_own_decomposition_gives_what_its_name_gives(moments):
         ({"noise_scale": -0.1}, ValueError, "noise_scale must be positive"),
         ({"noise_scale": "big"}, TypeError, "noise_scale must be a number"),
         ({"decomposition": "svd"}, ValueError, "decomposition must be one of"),
-        ({"decomposition": lambda T2, T3, k, rng: T2}, ValueError, "must return a skmoe.decomposition.Decomposition"),
+        (
+            {"decomposition": lambda T2, T3, k, rng: T2},
+            ValueError,
+            "must return a skmoe.spectral.decomposition.Decomposition",
+        ),
         ({"moments": "median"}, ValueError, "moments must be"),
         ({"input_law": "uniform"}, ValueError, "input_law must be"),
         ({"input_law": 3}, TypeError, "input_law must be"),

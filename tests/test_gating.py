@@ -3,7 +3,7 @@ import pytest
 from scipy import optimize
 
 from skmoe import learn_gate, make_moe, metrics
-from skmoe.model import MoEParameters
+from skmoe.model.parameters import MoEParameters
 
 
 def mean_log_likelihood(X, y, A, sigma, g):

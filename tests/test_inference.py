@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from skmoe.inference import Summary, covariances, mixture_quantile, propagate, split_errors
+from skmoe.inference.uncertainty import Summary, covariances, mixture_quantile, propagate, split_errors
 
 
 @pytest.mark.parametrize("level", [1e-4, 0.05, 0.5, 0.95, 0.9999])

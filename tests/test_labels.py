@@ -4,8 +4,8 @@ from scipy import integrate
 from scipy.stats import norm
 
 from skmoe import Activation, label_transform
-from skmoe.activations import ACTIVATIONS, get_activation
-from skmoe.labels import activation_moments
+from skmoe.model.activations import ACTIVATIONS, get_activation
+from skmoe.spectral.labels import activation_moments
 
 
 def conditional_mean(g, sigma, cubic, quadratic, linear):

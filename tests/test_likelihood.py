@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from skmoe.activations import ACTIVATIONS, Activation, get_activation
-from skmoe.arrays import to_numpy
-from skmoe.likelihood import JointLikelihood, Settings, Theta
-from skmoe.model import MoEParameters
-from skmoe.whitening import whitening_map
+from skmoe.model.activations import ACTIVATIONS, Activation, get_activation
+from skmoe.rows.arrays import to_numpy
+from skmoe.likelihood.joint import JointLikelihood, Settings, Theta
+from skmoe.model.parameters import MoEParameters
+from skmoe.search.whitening import whitening_map
 
 NOISES = ["shared", "per-expert", 0.7]
 

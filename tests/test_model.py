@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skmoe.activations import ACTIVATIONS
-from skmoe.arrays import to_numpy
-from skmoe.model import MoEParameters
+from skmoe.model.activations import ACTIVATIONS
+from skmoe.rows.arrays import to_numpy
+from skmoe.model.parameters import MoEParameters
 
 
 @pytest.fixture(params=sorted(ACTIVATIONS))

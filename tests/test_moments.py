@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 
 from skmoe import make_moe, scores
-from skmoe.arrays import to_numpy
-from skmoe.labels import label_transform
-from skmoe.moments import hermite_regression, leading_basis, score_moment
-from skmoe.moments.regression import hermite_features, order_slices, pick_rows, regression_dimension
-from skmoe.products import tensor
-from skmoe.scores import Gaussian, choose_reference
+from skmoe.rows.arrays import to_numpy
+from skmoe.spectral.labels import label_transform
+from skmoe.spectral.moments import hermite_regression, leading_basis, score_moment
+from skmoe.spectral.moments.regression import hermite_features, order_slices, pick_rows, regression_dimension
+from skmoe.rows.products import tensor
+from skmoe.spectral.scores import Gaussian, choose_reference
 
 
 class Standard:
@@ -76,7 +76,7 @@ def test_variances_are_those_seen_over_repetitions():
 
 
 def test_sampled_regression_is_corrected_by_all_rows(monkeypatch, rng):
-    import skmoe.moments.regression as regression
+    import skmoe.spectral.moments.regression as regression
 
     X = rng.standard_normal((6000, 3))
     y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(6000)

@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 from sklearn.mixture import GaussianMixture
 
-from skmoe.model import MoEParameters
+from skmoe.model.parameters import MoEParameters
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 if not BENCHMARKS.is_dir():
@@ -101,7 +101,7 @@ def test_problem_in_units_has_wild_columns_and_rows_for_every_expert():
 
 def test_a_peer_that_is_not_installed_says_how_to_get_it():
     assert "pip install no-such-peer" in peers.packaged("no-such-peer", {}, "no_such_peer.part").missing()
-    assert peers.packaged("skmoe", {}, "skmoe.estimator").missing() is None
+    assert peers.packaged("skmoe", {}, "skmoe.estimators.regressor").missing() is None
 
 
 def test_every_peer_can_be_listed_without_its_library():

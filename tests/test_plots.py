@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 import skmoe
 from skmoe import MoERegressor, make_moe, plots
-from skmoe.model import MoEParameters
+from skmoe.model.parameters import MoEParameters
 
 SVG = "{http://www.w3.org/2000/svg}"
 NUMBERS = {"draw": False}  # numbers only

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from skmoe.arrays import to_numpy
-from skmoe.products import MANY_CHANNELS, monomials, unpack_symmetric, weighted_grams
+from skmoe.rows.arrays import to_numpy
+from skmoe.rows.products import MANY_CHANNELS, monomials, unpack_symmetric, weighted_grams
 
 
 @pytest.mark.parametrize(("m", "d"), [(1, 1), (3, 4), (2, 20), (20, 3)])

@@ -4,11 +4,11 @@ from scipy import optimize
 from sklearn.linear_model import LinearRegression
 
 from skmoe import joint_em, make_moe, metrics
-from skmoe.activations import get_activation
-from skmoe.likelihood import JointLikelihood, Settings, Theta
-from skmoe.refine import Ascent, maximise, solve_each, two_loop
-from skmoe.starts import labelled_start
-from skmoe.whitening import whitening_map
+from skmoe.model.activations import get_activation
+from skmoe.likelihood.joint import JointLikelihood, Settings, Theta
+from skmoe.search.refine import Ascent, maximise, solve_each, two_loop
+from skmoe.search.starts import labelled_start
+from skmoe.search.whitening import whitening_map
 
 
 def started(X, y, k, seed=0, g="linear", **settings):

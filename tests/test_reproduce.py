@@ -4,7 +4,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from skmoe import reproduce as bridge
+from skmoe.cli import checkout as bridge
 from skmoe.cli import app
 
 pytestmark = pytest.mark.skipif(bridge.experiments_folder() is None, reason="not in a checkout of the repository")

@@ -3,9 +3,9 @@ import pytest
 from scipy import stats
 
 from skmoe import scores
-from skmoe.arrays import to_numpy
-from skmoe.moments import score_moment
-from skmoe.scores import fit_law
+from skmoe.rows.arrays import to_numpy
+from skmoe.spectral.moments import score_moment
+from skmoe.spectral.scores import fit_law
 
 MEAN = np.array([0.5, -0.2, 0.1])
 COVARIANCE = np.array([[1.0, 0.3, 0.0], [0.3, 0.8, -0.2], [0.0, -0.2, 1.5]])

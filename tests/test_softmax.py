@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from skmoe.arrays import to_numpy
-from skmoe.model import softmax
-from skmoe.softmax import gate_kernel, gate_sums, maximise_gate, project_rows
+from skmoe.rows.arrays import to_numpy
+from skmoe.model.parameters import softmax
+from skmoe.model.gate import gate_kernel, gate_sums, maximise_gate, project_rows
 
 
 @pytest.fixture(params=[2, 3, 5])

@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 
 from skmoe import make_moe
-from skmoe.activations import get_activation
-from skmoe.likelihood import JointLikelihood, Settings, Theta
-from skmoe.moves import prune, removal_losses, remove_and_split, union
-from skmoe.refine import maximise
-from skmoe.starts import Search, labelled_start, random_labels, voronoi_labels
-from skmoe.whitening import whitening_map
+from skmoe.model.activations import get_activation
+from skmoe.likelihood.joint import JointLikelihood, Settings, Theta
+from skmoe.search.moves import prune, removal_losses, remove_and_split, union
+from skmoe.search.refine import maximise
+from skmoe.search.starts import Search, labelled_start, random_labels, voronoi_labels
+from skmoe.search.whitening import whitening_map
 
 
 def likelihood_of(X, y, k, g="linear", intercept=True, **settings):

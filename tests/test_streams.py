@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from skmoe import MoERegressor, make_moe, units
-from skmoe.blocks import in_memory, open_table, stream, sum_over_blocks, take_rows
+from skmoe import MoERegressor, make_moe
+from skmoe.search import units
+from skmoe.rows.blocks import in_memory, open_table, stream, sum_over_blocks, take_rows
 from streams import NAMES, assert_same, fitted, let_samples_be_small
 
 pa = pytest.importorskip("pyarrow")

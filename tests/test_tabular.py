@@ -4,7 +4,8 @@ import sys
 import numpy as np
 import pytest
 
-from skmoe.tabular import Recipe, TableError, batches, read, writing
+from skmoe.rows.encoder import Recipe
+from skmoe.rows.files import TableError, batches, read, writing
 
 pa = pytest.importorskip("pyarrow")
 
@@ -119,7 +120,7 @@ def test_arrow_streams_are_read_too(tmp_path):
 
 @pytest.mark.parametrize("name", ["long.csv", "long.parquet", "long.arrow"])
 def test_long_files_come_in_parts_in_order(tmp_path, name):
-    from skmoe.tabular.files import BATCH_ROWS
+    from skmoe.rows.files import BATCH_ROWS
 
     path, n = str(tmp_path / name), 2 * BATCH_ROWS + 5
     with writing(path, pa.schema({"a": pa.float64(), "b": pa.float64()})) as writer:

@@ -6,11 +6,11 @@ from scipy import integrate, linalg
 from scipy.stats import norm
 
 from skmoe import label_transform, learn_gate, make_moe, metrics, scores
-from skmoe.activations import ACTIVATIONS
-from skmoe.gating.em import gate_objective
-from skmoe.gating.gradient import concavity
-from skmoe.model import MoEParameters
-from skmoe.moments import score_moment
+from skmoe.model.activations import ACTIVATIONS
+from skmoe.spectral.gating.em import gate_objective
+from skmoe.spectral.gating.gradient import concavity
+from skmoe.model.parameters import MoEParameters
+from skmoe.spectral.moments import score_moment
 from tensors import rank_one_sum
 
 

@@ -37,7 +37,7 @@ def version() -> str:
 
 def fit(X: np.ndarray, y: np.ndarray, k: int, seed: int) -> Fitted:
     import flexmix
-    from skmoe.model import MoEParameters
+    from skmoe.model.parameters import MoEParameters
 
     with tempfile.TemporaryDirectory() as folder:
         cost = Path(folder) / "cost.json"

@@ -20,7 +20,7 @@ from peers.problems import PROBLEMS, Problem, coefficient_error
 
 __all__ = ["judge", "measure", "truth_record"]
 
-PRELOADED = ["skmoe.estimator", "scipy.stats", "sklearn.mixture", "sklearn.model_selection"]
+PRELOADED = ["skmoe.estimators.regressor", "scipy.stats", "sklearn.mixture", "sklearn.model_selection"]
 
 
 def truth_record(name: str, seed: int) -> dict[str, Any] | None:

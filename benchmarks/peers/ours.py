@@ -32,5 +32,5 @@ PEER = packaged(
             fit_auto, '`n_experts="auto"`, else the same', tables_only=True, own_units=True, slow=True
         ),
     },
-    "skmoe.estimator",
+    "skmoe.estimators.regressor",
 )

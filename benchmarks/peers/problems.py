@@ -10,8 +10,8 @@ from sklearn.model_selection import train_test_split
 
 from skmoe import make_moe
 from skmoe.datasets import load_airfoil, load_concrete
-from skmoe.metrics import match_experts
-from skmoe.model import MoEParameters
+from skmoe.metrics.recovery import match_experts
+from skmoe.model.parameters import MoEParameters
 
 __all__ = ["PROBLEMS", "Problem", "coefficient_error"]
 

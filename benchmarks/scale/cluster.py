@@ -55,7 +55,7 @@ def work(job: dict[str, Any]) -> dict[str, Any]:
     import dask.array as da
     import distributed
 
-    from skmoe.blocks.cluster import DaskColumns
+    from skmoe.rows.cluster import DaskColumns
 
     d, workers, parts = job["d"], job["workers"], job["parts"]
     rows = job["rows"] // parts
@@ -137,8 +137,8 @@ def _truth(d: int, k: int) -> Any:
 
 def _calls(table: tuple[Any, Any], job: dict[str, Any]) -> dict[str, Callable[[], object]]:
     """One pass of each kind over a table, whitening included as in a fit."""
-    from skmoe.activations import get_activation
-    from skmoe.likelihood import JointLikelihood, Theta
+    from skmoe.model.activations import get_activation
+    from skmoe.likelihood.joint import JointLikelihood, Theta
 
     truth, d = _truth(job["d"], job["k"]), job["d"]
     likelihood = JointLikelihood(
@@ -159,7 +159,7 @@ def _kernel_bytes(calls: dict[str, Callable[[], object]]) -> dict[str, int]:
     """Size of the kernel each kind of pass sends out."""
     import cloudpickle
 
-    from skmoe.blocks.cluster import DaskColumns
+    from skmoe.rows.cluster import DaskColumns
 
     sizes: list[int] = []
     plain = DaskColumns.sum
@@ -181,7 +181,7 @@ def _idle_pass(client: Any, tasks: int) -> float:
     """Seconds of a pass of so many tasks that do nothing: scheduler and network, the tree of sums included."""
     import dask.array as da
 
-    from skmoe.blocks.cluster import DaskColumns
+    from skmoe.rows.cluster import DaskColumns
 
     held = client.persist(da.zeros((tasks, 1), chunks=(1, 1)))
     empty = DaskColumns(held)

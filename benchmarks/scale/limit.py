@@ -13,12 +13,12 @@ import numpy as np
 
 from scale import Grid, fresh, interleaved
 from skmoe import make_moe
-from skmoe.activations import get_activation
-from skmoe.blocks import block_rows_for
-from skmoe.gating.em import gate_objective
-from skmoe.likelihood import JointLikelihood, Theta
-from skmoe.model import MoEParameters
-from skmoe.products import monomials
+from skmoe.model.activations import get_activation
+from skmoe.rows.blocks import block_rows_for
+from skmoe.spectral.gating.em import gate_objective
+from skmoe.likelihood.joint import JointLikelihood, Theta
+from skmoe.model.parameters import MoEParameters
+from skmoe.rows.products import monomials
 
 TITLE = "one EM iteration over the bare matrix products it must do"
 GOAL = 2.0

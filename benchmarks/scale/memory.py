@@ -92,9 +92,9 @@ def _write(job: dict[str, Any]) -> dict[str, Any]:
 
 def _passes(job: dict[str, Any]) -> dict[str, Any]:
     """CPU and wall seconds of one pass of each kind, and of reading alone."""
-    from skmoe.activations import get_activation
-    from skmoe.blocks import stream
-    from skmoe.likelihood import JointLikelihood, Theta
+    from skmoe.model.activations import get_activation
+    from skmoe.rows.blocks import stream
+    from skmoe.likelihood.joint import JointLikelihood, Theta
 
     truth, d = _truth(job), job["d"]
     X, y, _, _ = stream(job["path"], "y")
@@ -124,7 +124,7 @@ def _passes(job: dict[str, Any]) -> dict[str, Any]:
 
 def _fit(job: dict[str, Any]) -> dict[str, Any]:
     from skmoe import MoERegressor, metrics
-    from skmoe.likelihood import JointLikelihood
+    from skmoe.likelihood.joint import JointLikelihood
 
     counts = dict.fromkeys(("gradient", "information", "em_sums", "score_outer"), 0)
     large = job["rows"] if job["rows"] > 200_000 else 0  # only passes over all rows of a large table are counted

@@ -12,7 +12,7 @@ from typing import Any
 from rich.console import Console
 
 from scale import MODULES, RESULTS, describe, report
-from skmoe.reproduce import show
+from skmoe.cli.checkout import show
 
 __all__ = ["listing", "run"]
 

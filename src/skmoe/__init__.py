@@ -19,14 +19,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skmoe import blocks, datasets, metrics, plots, report, scores
-    from skmoe.activations import Activation
-    from skmoe.baseline import joint_em
+    from skmoe import datasets, metrics, plots, report
     from skmoe.datasets import make_moe
-    from skmoe.estimator import MoERegressor, load
-    from skmoe.experts import learn_experts
-    from skmoe.gating import learn_gate
-    from skmoe.labels import label_transform
+    from skmoe.estimators.regressor import MoERegressor, load
+    from skmoe.model.activations import Activation
+    from skmoe.rows import blocks
+    from skmoe.search.joint_em import joint_em
+    from skmoe.spectral import scores
+    from skmoe.spectral.experts import learn_experts
+    from skmoe.spectral.gating import learn_gate
+    from skmoe.spectral.labels import label_transform
 
 __version__ = "0.1.0"
 
@@ -48,22 +50,23 @@ __all__ = [
 ]
 
 _HOME = {
-    "Activation": "activations",
-    "MoERegressor": "estimator",
-    "joint_em": "baseline",
-    "label_transform": "labels",
-    "learn_experts": "experts",
-    "learn_gate": "gating",
-    "load": "estimator",
+    "Activation": "model.activations",
+    "MoERegressor": "estimators.regressor",
+    "joint_em": "search.joint_em",
+    "label_transform": "spectral.labels",
+    "learn_experts": "spectral.experts",
+    "learn_gate": "spectral.gating",
+    "load": "estimators.regressor",
     "make_moe": "datasets",
 }
+_MODULES = {"blocks": "rows.blocks", "scores": "spectral.scores"}
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first asked for: what is not used costs no start-up time."""
     if name not in __all__:
         raise AttributeError(f"module 'skmoe' has no attribute {name!r}")
-    home = import_module(f"skmoe.{_HOME.get(name, name)}")
+    home = import_module(f"skmoe.{_HOME.get(name, _MODULES.get(name, name))}")
     return getattr(home, name) if name in _HOME else home
 
 

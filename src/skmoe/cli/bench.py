@@ -16,7 +16,7 @@ __all__ = ["bench"]
 
 def _runner() -> Any:
     """The benchmarks' own runner: they live in the repository, beside the experiments, and not in the package."""
-    from skmoe.reproduce import experiments_folder
+    from skmoe.cli.checkout import experiments_folder
 
     experiments = experiments_folder()
     if experiments is None:

@@ -40,7 +40,8 @@ def compare(
     import numpy as np
     from sklearn.model_selection import KFold
 
-    from skmoe.tabular import Recipe, read
+    from skmoe.rows.encoder import Recipe
+    from skmoe.rows.files import read
 
     table = read(data)
     recipe = Recipe.learn(table, target, drop=names_in(drop), missing=missing)
@@ -122,7 +123,7 @@ def _judge(model: Any, part: Any, start: float) -> dict[str, float]:
 
 
 def _table(results: dict[str, dict[str, tuple[float, float]]], title: str) -> Any:
-    from skmoe.inference import Summary
+    from skmoe.inference.uncertainty import Summary
 
     table = Summary(title, ("method", *HEADINGS))
     for name, values in results.items():

@@ -36,7 +36,7 @@ def demo(
 
     from skmoe import MoERegressor
     from skmoe.datasets import load_concrete
-    from skmoe.persistence import replacing
+    from skmoe.persistence.model_file import replacing
     from skmoe.report import gate_in_words, write
 
     concrete = load_concrete()

@@ -52,8 +52,9 @@ def fit(
     check_output(out, "--out", data)
     if report is not None:
         check_output(report, "--report", data)
-    from skmoe.activations import ACTIVATIONS
-    from skmoe.tabular import Recipe, read
+    from skmoe.model.activations import ACTIVATIONS
+    from skmoe.rows.encoder import Recipe
+    from skmoe.rows.files import read
 
     if activation not in ACTIVATIONS:  # said before a long table is read
         raise ValueError(f"--activation must be one of {', '.join(ACTIVATIONS)}; got {activation!r}")
@@ -95,7 +96,7 @@ def fit(
         print_table(model.summary())
         typer.echo(f"{rows} rows, R2 {r2:.3f} on them; model in {out}")
     if report is not None:
-        from skmoe.persistence import replacing
+        from skmoe.persistence.model_file import replacing
         from skmoe.report import write
 
         with replacing(report) as beside:
@@ -110,8 +111,10 @@ def _larger_than_memory(data: str, target: str, weights: str | None, drop: list[
 
     Such a file has to hold numbers without gaps: nothing is encoded or imputed on the way.
     """
-    from skmoe.blocks import open_table
-    from skmoe.tabular import Column, Recipe, check_suffix
+    from skmoe.rows.blocks import open_table
+    from skmoe.rows.columns import Column
+    from skmoe.rows.encoder import Recipe
+    from skmoe.rows.files import check_suffix
 
     if data == "-" or not Path(data).is_file():
         return None

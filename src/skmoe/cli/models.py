@@ -57,7 +57,8 @@ def fit_named(model: Any, X: Any, y: Any, names: list[str], *, weight: Any = Non
 def open_model(path: str) -> tuple[Any, Any]:
     """A saved model, and the recipe of the table it was fitted to."""
     import skmoe
-    from skmoe.tabular import Column, Recipe
+    from skmoe.rows.columns import Column
+    from skmoe.rows.encoder import Recipe
 
     model = skmoe.load(path)
     if hasattr(model, "table_"):

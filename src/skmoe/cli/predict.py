@@ -32,9 +32,8 @@ def predict(
     if unseen not in ("error", "empty"):
         raise ValueError(f"--unseen must be error or empty; got {unseen!r}")
     check_output(out, "--out", model, data)
-    from skmoe.persistence import replacing
-    from skmoe.tabular import batches, check_suffix, writing
-    from skmoe.tabular.files import arrow
+    from skmoe.persistence.model_file import replacing
+    from skmoe.rows.files import arrow, batches, check_suffix, writing
 
     check_suffix(out)
     fitted, recipe = open_model(model)
@@ -58,7 +57,7 @@ def _columns(model: Any, X: Any, keep: Any, interval: float | None, gate: bool) 
     """The output's columns, empty where a row was not kept."""
     import numpy as np
 
-    from skmoe.tabular.files import arrow
+    from skmoe.rows.files import arrow
 
     values = np.full((len(keep), 1 + 2 * (interval is not None) + gate * model.n_experts_), np.nan)
     if len(X):

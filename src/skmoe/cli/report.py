@@ -28,7 +28,7 @@ def report(
     fitted, recipe = open_model(model)
     X = y = None
     if data is not None:
-        from skmoe.tabular import read
+        from skmoe.rows.files import read
 
         table = read(data)
         if recipe.target is None:
@@ -38,7 +38,7 @@ def report(
             raise ValueError(f"{data}: no row has the target and all inputs")
         if len(y) < table.num_rows:
             note(f"{table.num_rows - len(y)} of {table.num_rows} rows lack a value and were left out")
-    from skmoe.persistence import replacing
+    from skmoe.persistence.model_file import replacing
     from skmoe.report import write
 
     with replacing(html) as beside:

@@ -26,7 +26,7 @@ def reproduce(
 
     Example: skmoe reproduce table1 figure2 --jobs 2
     """
-    from skmoe import reproduce as bridge
+    from skmoe.cli import checkout as bridge
 
     console = terminal()
     if show or not what:

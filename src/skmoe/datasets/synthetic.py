@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.model import MoEParameters
-from skmoe.scores import Gaussian, InputLaw
-from skmoe.validation import check_n_experts, check_noise_scale
+from skmoe.model.parameters import MoEParameters
+from skmoe.rows.checks import check_n_experts, check_noise_scale
+from skmoe.spectral.scores import Gaussian, InputLaw
 
 __all__ = ["make_moe"]
 
@@ -42,7 +42,7 @@ def make_moe(
     orthogonal_gate : bool
         Draw the gate vectors orthogonal to the span of the experts (the paper's assumption 3); needs
         ``n_features > n_experts``.
-    input_law : law of `skmoe.scores`, default standard Gaussian
+    input_law : law of `skmoe.spectral.scores`, default standard Gaussian
     random_state : int, Generator or None
 
     Returns

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from skmoe.inference import split_errors
+from skmoe.inference.uncertainty import split_errors
 from skmoe.plots.reading import check_model, expert_names, feature_names
 from skmoe.plots.style import Display, expert_styles, ink, label, legend_above, plain_text
-from skmoe.validation import check_columns
+from skmoe.rows.checks import check_columns
 
 __all__ = ["CoefficientsDisplay"]
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from skmoe.inference import mixture_quantile
+from skmoe.inference.uncertainty import mixture_quantile
 from skmoe.plots.reading import (
     check_whole,
     column,

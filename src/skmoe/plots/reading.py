@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skmoe.validation import check_columns
+from skmoe.rows.checks import check_columns
 
 __all__ = [
     "check_model",

@@ -10,7 +10,7 @@ from scipy.special import ndtr, ndtri
 from sklearn.linear_model import LinearRegression
 from sklearn.utils.validation import validate_data
 
-from skmoe.inference import mixture_quantile
+from skmoe.inference.uncertainty import mixture_quantile
 from skmoe.report.words import feature_names
 
 __all__ = ["GateCurve", "Quality", "Rows", "gate_curves", "qualities"]

@@ -1,0 +1,154 @@
+r"""The gate's convex problem: a multinomial logistic regression on soft labels.
+
+Given targets ``R (k, n)`` that add up to one in each row, maximise over ``W`` (last row zero, rows in a ball if asked)
+
+.. math:: Q(W) = \sum_n \sum_i R_{in} \log \mathrm{softmax}_i(W x_n) - \tfrac{\rho}{2} \|W\|^2
+
+by Newton steps that never lower Q. Algorithm 2's M-step and that of joint EM are both this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from skmoe.rows.arrays import Array, array_namespace, rows_last, to_numpy
+from skmoe.rows.products import unpack_symmetric, weighted_grams
+
+__all__ = ["GateSums", "gate_channels", "gate_kernel", "gate_sums", "maximise_gate", "project_rows"]
+
+
+LAST_STEP = 1e-4
+"""A relative Newton step this small is the last: what it leaves, its square, is below any use of the gate."""
+
+
+class GateSums(NamedTuple):
+    """Value, gradient (k-1, D) and negative Hessian ((k-1) D, (k-1) D) of a gate objective, on the host."""
+
+    value: float
+    gradient: np.ndarray
+    information: np.ndarray
+
+
+def gate_channels(P: Array) -> Array:
+    r"""Weights :math:`p_i (\delta_{ij} - p_j)`, i <= j < k, of the Hessian's blocks: (k (k - 1) / 2, b)."""
+    xp = array_namespace(P)
+    Q = P[:-1, :]
+    rows = []
+    for i in range(Q.shape[0]):
+        rows.append((Q[i, :] * (1 - Q[i, :]))[None, :])
+        if i + 1 < Q.shape[0]:
+            rows.append(-Q[i, :] * Q[i + 1 :, :])
+    return xp.concat(rows, axis=0)
+
+
+def gate_kernel(
+    R: Array, P: Array, log_P: Array, V: Array, weight: Array | None = None, *, every: int = 1
+) -> tuple[Array, Array, Array]:
+    """Sums over a block's rows of Q, its gradient (k-1, D) and its packed negative Hessian.
+
+    Parameters
+    ----------
+    R : (k, b) targets            P, log_P : (k, b) the gate at the point asked for, and its log
+    V : (D, b) gate inputs        weight : (b,) row weights, default 1
+    every : int
+        Take the Hessian from one row in so many, scaled up: it only has to point the way.
+    """
+    xp = array_namespace(V)
+    E, value = R - P, R * log_P
+    C, Z = (gate_channels(P), V) if every == 1 else (gate_channels(P[:, ::every]), rows_last(V[:, ::every].T))
+    if weight is not None:
+        E, C, value = E * weight, C * weight[::every], value * weight
+    grams = weighted_grams(C, Z)
+    if every > 1:
+        grams = grams * (P.shape[1] / C.shape[1])
+    return xp.sum(value), E[:-1, :] @ V.T, grams
+
+
+def gate_sums(value: Array, gradient: Array, packed: Array) -> GateSums:
+    """Bring the totals of `gate_kernel` to the host and lay the Hessian out."""
+    G, blocks = to_numpy(gradient), unpack_symmetric(to_numpy(packed))
+    q, D = G.shape
+    H = np.empty((q, D, q, D))
+    for block, i, j in zip(blocks, *np.triu_indices(q), strict=True):
+        H[i, :, j, :] = block
+        H[j, :, i, :] = block
+    return GateSums(float(value), G, H.reshape(q * D, q * D))
+
+
+def project_rows(W: np.ndarray, radius: float | None) -> np.ndarray:
+    """Nearest point whose rows have length at most `radius`."""
+    if radius is None:
+        return W
+    length = np.linalg.norm(W, axis=1, keepdims=True)
+    return W * np.minimum(1.0, radius / np.maximum(length, np.finfo(float).tiny))
+
+
+def _solve(H: np.ndarray, right: np.ndarray, floor: float) -> np.ndarray:
+    """Solution of a positive definite system; curvatures that rounding made smaller than `floor` count as that."""
+    factor, info = linalg.lapack.dpotrf(H, lower=1)
+    if info == 0:
+        return linalg.cho_solve((factor, True), right)
+    values, vectors = linalg.eigh(H)
+    return vectors @ ((vectors.T @ right) / np.maximum(values, floor))
+
+
+def _newton_target(W: np.ndarray, sums: GateSums, radius: float | None) -> np.ndarray:
+    """Maximiser of the quadratic model at `W`, over the ball when there is one."""
+    H, gradient = sums.information, sums.gradient
+    # a direction that no row informs must not be moved along: a floor far below any real curvature does that
+    floor = 1e-12 * max(np.trace(H) / H.shape[0], np.finfo(float).tiny)
+    H = H + floor * np.eye(H.shape[0])
+    target = W + _solve(H, gradient.ravel(), floor).reshape(W.shape)
+    if radius is None or np.all(np.linalg.norm(target, axis=1) <= radius):
+        return target
+    # accelerated projected gradient on the small quadratic; no pass over the rows
+    lipschitz = linalg.eigvalsh(H, subset_by_index=(H.shape[0] - 1, H.shape[0] - 1))[0]
+    current = previous = lead = project_rows(target, radius)
+    t = 1.0
+    for _ in range(2000):
+        slope = gradient - (H @ (lead - W).ravel()).reshape(W.shape)
+        current = project_rows(lead + slope / lipschitz, radius)
+        if np.max(np.abs(current - previous)) <= 1e-14 * radius:
+            break
+        t, last = 0.5 * (1 + np.sqrt(1 + 4 * t * t)), t
+        lead, previous = current + (last - 1) / t * (current - previous), current
+    return current
+
+
+def maximise_gate(
+    sums: Callable[[np.ndarray], GateSums],
+    W: np.ndarray,
+    first: GateSums,
+    *,
+    radius: float | None = None,
+    max_steps: int = 50,
+) -> np.ndarray:
+    """Newton steps on a gate objective, each halved until the objective does not fall.
+
+    Parameters
+    ----------
+    sums : callable
+        Value, gradient and information at a (k-1, D) gate: one pass over the rows.
+    W, first : the start and `sums` there
+    radius : float, optional
+        Rows of the gate stay within this length.
+    """
+    here = first
+    for _ in range(max_steps):
+        step = _newton_target(W, here, radius) - W
+        if np.max(np.abs(step)) <= LAST_STEP * (1 + np.max(np.abs(W))):
+            return W + step
+        shrink = 1.0
+        there = sums(W + step)
+        # rounding in a sum of n terms must not be taken for a loss
+        while not there.value >= here.value - 1e-13 * abs(here.value):
+            shrink *= 0.5
+            if shrink < 1e-10:
+                return W
+            there = sums(W + shrink * step)
+        W, here = W + shrink * step, there
+    return W

@@ -1,0 +1,211 @@
+"""Rows of Dask collections: kernels go to where the blocks are, small sums come back.
+
+A pass is one task a partition and a tree of additions in a fixed order, so that a result does not depend on which
+worker did what; a lost worker costs its blocks, which Dask computes again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from skmoe.rows.arrays import to_numpy
+from skmoe.rows.streamed import Streamed
+
+__all__ = ["DaskColumns", "apply", "stream"]
+
+FAN_IN = 8  # sums added by one task
+
+
+def _numbers(block: Any, dimensions: int) -> np.ndarray:
+    """One partition as an array of numbers."""
+    values = np.asarray(block)
+    if values.dtype.kind not in "fiub":
+        values = values.astype(np.float64)  # says which text is no number
+    if dimensions == 1:
+        return np.ascontiguousarray(values.reshape(len(values)), dtype=np.float64)
+    return values if values.dtype.kind == "f" else values.astype(np.float64)
+
+
+def _sum_part(kernel: Callable[..., tuple[Any, ...]], block_rows: int, *parts: Any) -> list[Any]:
+    from skmoe.rows.blocks import sum_over_blocks
+
+    blocks = [None if part is None else _numbers(part, dimensions) for part, dimensions in parts]
+    return [to_numpy(total) for total in sum_over_blocks(kernel, *blocks, block_rows=block_rows)]
+
+
+def _add(*parts: list[Any]) -> list[Any]:
+    total = parts[0]
+    for part in parts[1:]:
+        total = [a + b for a, b in zip(total, part, strict=True)]
+    return total
+
+
+def _take_part(rows: np.ndarray, *parts: Any) -> list[Any]:
+    return [None if part is None else _numbers(part, dimensions)[rows] for part, dimensions in parts]
+
+
+def _compute(values: list[Any]) -> list[Any]:
+    """Compute, with a plain word for workers that die again and again."""
+    import dask
+
+    try:
+        return list(dask.compute(*values))
+    except Exception as error:
+        if type(error).__name__ != "KilledWorker":
+            raise
+        raise RuntimeError(
+            f"workers of the Dask cluster died while working on a block, most likely out of memory ({error}); nothing "
+            "was fitted: use smaller partitions (X.rechunk, repartition) or give workers more memory"
+        ) from error
+
+
+class DaskColumns(Streamed):
+    """One or several columns of a Dask collection, a delayed value a partition."""
+
+    remote = True
+
+    def __init__(self, array: Any) -> None:
+        self.parts = list(array.to_delayed().ravel())
+        self.lengths = np.array(array.chunks[0], dtype=np.int64)
+        self.shape, self.where = tuple(int(s) for s in array.shape), "the Dask collection"
+
+    def __getstate__(self) -> dict[str, Any]:
+        # kernels go to the workers with what they close over; the rows they do not take along
+        return {"shape": self.shape, "where": self.where}
+
+    def _parts(self, columns: tuple[Any, ...]) -> Iterator[list[Any]]:
+        for i in range(len(self.parts)):
+            yield [(None, 0) if c is None else (c.parts[i], c.ndim) for c in columns]
+
+    def sum(self, kernel: Callable[..., tuple[Any, ...]], columns: tuple[Any, ...], block_rows: int) -> list[Any]:
+        """Sum a kernel over all rows, where the rows are."""
+        import dask
+
+        shipped = dask.delayed(kernel, pure=False, traverse=False)
+        one, add = dask.delayed(_sum_part, pure=False), dask.delayed(_add, pure=False)
+        sums = [
+            one(shipped, block_rows, *parts)
+            for parts, length in zip(self._parts(columns), self.lengths, strict=True)
+            if length
+        ]
+        while len(sums) > 1:
+            sums = [add(*sums[i : i + FAN_IN]) for i in range(0, len(sums), FAN_IN)]
+        return _compute(sums)[0]
+
+    def take(self, columns: tuple[Any, ...], rows: np.ndarray) -> tuple[Any, ...]:
+        """Rows of all columns with the given sorted indices."""
+        import dask
+
+        ends = np.cumsum(self.lengths)
+        bounds = np.searchsorted(rows, np.concatenate([[0], ends]))
+        one = dask.delayed(_take_part, pure=False)
+        wanted = [
+            one(rows[bounds[i] : bounds[i + 1]] - (ends[i] - self.lengths[i]), *parts)
+            for i, parts in enumerate(self._parts(columns))
+            if bounds[i + 1] > bounds[i]
+        ]
+        found = _compute(wanted)
+        return tuple(None if c[0] is None else np.concatenate(c) for c in zip(*found, strict=True))
+
+
+def _is_frame(X: Any) -> bool:
+    return hasattr(X, "npartitions") and hasattr(X, "map_partitions") and not hasattr(X, "chunks")
+
+
+def _array(X: Any, names: Any, *, lengths: bool) -> Any:
+    """A Dask array of the inputs (n, d), one chunk wide."""
+    if _is_frame(X):
+        text = [str(name) for name, kind in X.dtypes.items() if kind.kind not in "fiub"]
+        if text:
+            raise ValueError(
+                f"columns {text} of the Dask DataFrame do not hold numbers; leave them out, or encode them"
+            )
+        return X.to_dask_array(lengths=True if lengths else None)
+    if X.ndim != 2:
+        raise ValueError(f"X must be a table of shape (n_samples, n_features); got shape {X.shape}")
+    if names is not None and X.shape[1] != len(names):
+        raise ValueError(f"X has {X.shape[1]} columns; the model was fitted to {len(names)}: {list(names)}")
+    X = X.rechunk({1: -1})
+    return X.compute_chunk_sizes() if lengths and np.isnan(X.shape[0]) else X
+
+
+def _selected(X: Any, y: Any, weight: Any, names: Any) -> tuple[Any, Any, Any, Any]:
+    """Columns by name where X is a frame."""
+    if not _is_frame(X):
+        if isinstance(y, str) or isinstance(weight, str):
+            raise TypeError("y and sample_weight can be column names only where X is a DataFrame")
+        return X, y, weight, None
+    beside = {"y": y, "sample_weight": weight}
+    columns = [str(c) for c in X.columns]
+    named = [b for b in beside.values() if isinstance(b, str)]
+    wanted = list(names) if names is not None else [c for c in columns if c not in named]
+    missing = [c for c in [*wanted, *named] if c not in columns]
+    if missing:
+        raise ValueError(f"the Dask DataFrame has no column {', '.join(map(repr, missing))}; it has {columns}")
+    y, weight = (X[b] if isinstance(b, str) else b for b in beside.values())
+    return X[wanted], y, weight, np.array(wanted, dtype=object)
+
+
+def _beside(X: Any, values: Any, what: str, *, lengths: bool) -> Any:
+    """Outputs or weights as a Dask array with the partitions of X."""
+    import dask.array as da
+
+    if values is None:
+        return None
+    if _is_frame(values) or hasattr(values, "to_dask_array"):
+        if values.ndim != 1:
+            raise ValueError(f"{what} must be one column; got {list(values.columns)}")
+        if getattr(values.dtype, "kind", "f") not in "fiub":
+            raise ValueError(f"{what} does not hold numbers but {values.dtype}")
+        values = values.to_dask_array(lengths=True if lengths else None)
+    elif not hasattr(values, "chunks"):
+        values = da.from_array(np.asarray(values), chunks=-1)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1:
+        raise ValueError(f"{what} must have shape (n_samples,); got shape {values.shape}")
+    if lengths and np.isnan(values.shape[0]):
+        values = values.compute_chunk_sizes()
+    if lengths and values.shape[0] != X.shape[0]:
+        raise ValueError(f"X has {X.shape[0]} rows and {what} has {values.shape[0]}; they must match")
+    return values.rechunk({0: X.chunks[0]}) if lengths or not np.isnan(X.shape[0]) else values
+
+
+def stream(X: Any, y: Any, weight: Any, names: Any) -> tuple[Any, Any, Any, Any]:
+    """Streamed columns of Dask collections, and the names of the inputs; see `skmoe.rows.blocks.stream`."""
+    X, y, weight, names_found = _selected(X, y, weight, names)
+    table = _array(X, names, lengths=True)
+    columns = [_beside(table, v, w, lengths=True) for v, w in ((y, "y"), (weight, "sample_weight"))]
+    if 0 in table.shape:
+        raise ValueError(f"X must have at least one row and one column; got shape {table.shape}")
+    views = [None if c is None else DaskColumns(c) for c in (table, *columns)]
+    return *views, names_found
+
+
+def apply(function: Callable[..., Any], X: Any, y: Any = None, *, names: Any = None, width: int | None = None) -> Any:
+    """Map a function of blocks of rows lazily: a Dask array (n,), or (n, width)."""
+    import dask.array as da
+
+    X, y, _, _ = _selected(X, y, None, names)
+    table = _array(X, names, lengths=False)
+    beside = _beside(table, y, "y", lengths=False)
+    more = () if beside is None else (beside, "i")
+
+    def on_block(x: Any, *rest: Any) -> Any:
+        return function(_numbers(x, 2), *(_numbers(r, 1) for r in rest))
+
+    return da.blockwise(
+        on_block,
+        "i" if width is None else "ik",
+        table,
+        "ij",
+        *more,
+        new_axes=None if width is None else {"k": width},
+        dtype=np.float64,
+        concatenate=True,
+        meta=np.empty((0,) * (1 if width is None else 2)),
+        align_arrays=False,
+    )

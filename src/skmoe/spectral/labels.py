@@ -1,0 +1,171 @@
+r"""Label transforms: the quadratic and cubic of y whose moments hold the experts alone (paper: app. nonlinear).
+
+With :math:`Z \sim N(0, 1)`, :math:`Y \mid Z \sim N(g(Z), \sigma^2)`, :math:`P_2(y) = y^2 + \gamma y`,
+:math:`P_3(y) = y^3 + \alpha y^2 + \beta y` and :math:`S_m(Z) = E[P_m(Y) \mid Z]`:
+
+* Condition 1: :math:`E[S_3'] = E[S_3''] = 0`, and :math:`c_3 = E[S_3'''] \ne 0`;
+* Condition 2: :math:`E[S_2'] = 0`, and :math:`c_2 = E[S_2''] \ne 0`.
+
+By Stein's identity :math:`E[S^{(r)}] = E[\mathrm{He}_r(Z)\, S(Z)]`, so nothing below differentiates g. The paper's
+printed constants for ReLU leave out :math:`E[g''(Z)] = \phi(0)` and fail Condition 1; these do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy import integrate
+
+from skmoe.model.activations import Activation, get_activation
+from skmoe.rows.arrays import Array, array_namespace
+from skmoe.rows.checks import check_noise_scale
+
+__all__ = ["LabelTransform", "activation_moments", "label_transform"]
+
+TAIL = 14.0  # beyond it the Gaussian weight of any polynomially growing g is below 1e-40
+ZERO = 1e-9  # moments of an activation of unit variance below this are zero; quadrature is good to 1e-13
+
+
+@dataclass(frozen=True)
+class LabelTransform:
+    """Coefficients of the two transforms, and the constants before the rank-1 terms of T2 and T3."""
+
+    alpha: float
+    beta: float
+    gamma: float
+    c2: float
+    c3: float
+    mean_square: float  # E[g(Z)^2], which ties the noise to E[y^2]
+    hermite: np.ndarray  # (3, 6): E[He_m(Z) P_r(Y)] for r = 1, 2, 3 with P1(y) = y, and m = 0..5
+
+    def all(self, y: Array) -> Array:
+        """P1(y) = y, P2(y) and P3(y), (3, n)."""
+        return array_namespace(y).stack([y, self.quadratic(y), self.cubic(y)])
+
+    def quadratic(self, y: Array) -> Array:
+        """P2(y)."""
+        return y * (y + self.gamma)
+
+    def cubic(self, y: Array) -> Array:
+        """P3(y)."""
+        return y * (y * (y + self.alpha) + self.beta)
+
+
+def activation_moments(activation: Any, center: float = 0.0, scale: float = 1.0) -> np.ndarray:
+    r"""Moments :math:`E[\mathrm{He}_r(Z)\, h(Z)^j]`, h = (g - center) / scale, j from 0 to 3, r from 0 to 5: (4, 6).
+
+    Good to about 1e-13 of the largest.
+    """
+    g = get_activation(activation)
+
+    def integrand(z: np.ndarray) -> np.ndarray:
+        value = (np.asarray(g(z)) - center) / scale
+        s = z * z
+        hermite = np.stack([np.ones_like(z), z, s - 1, z * (s - 3), s * (s - 6) + 3, z * (s * (s - 10) + 15)])
+        powers = np.stack([np.ones_like(value), value, value**2, value**3])
+        return powers[:, None] * hermite * np.exp(-0.5 * s) / np.sqrt(2 * np.pi)
+
+    edges = [-TAIL, *sorted(kink for kink in g.kinks if abs(kink) < TAIL), TAIL]
+    total = np.zeros((4, 6))
+    for low, high in pairwise(edges):
+        # each smooth piece by itself: a rule laid across a kink is wrong in the third digit
+        part, error = _integrate(integrand, low, high)
+        if not np.all(np.isfinite(part)) or error > 1e-9 * (1 + np.max(np.abs(part))):
+            raise ValueError(
+                f"activation {g.name!r} could not be integrated against a Gaussian (error estimate {error:.1e}); "
+                "name the points where it is not smooth: skmoe.Activation(function, kinks=(...))"
+            )
+        total += part
+    if not np.max(np.abs(integrand(np.array([-TAIL, TAIL])))) <= 1e-12 * (1 + np.max(np.abs(total))):
+        raise ValueError(f"activation {g.name!r} grows too fast to have moments under a Gaussian")
+    return total
+
+
+def _integrate(integrand: Callable[[np.ndarray], np.ndarray], low: float, high: float) -> tuple[np.ndarray, float]:
+    """Integral and error estimate: a fixed rule where two of them agree, else an adaptive one."""
+    fine, coarse = (_gauss_legendre(integrand, low, high, panels) for panels in (24, 16))
+    error = float(np.max(np.abs(fine - coarse)))
+    if error <= 1e-13 * (1 + np.max(np.abs(fine))):
+        return fine, error
+    return integrate.quad_vec(
+        lambda z: integrand(np.array([z]))[..., 0], low, high, epsabs=1e-13, epsrel=1e-13, limit=400
+    )
+
+
+def _gauss_legendre(integrand: Callable[[np.ndarray], np.ndarray], low: float, high: float, panels: int) -> np.ndarray:
+    nodes, weights = np.polynomial.legendre.leggauss(16)
+    edges = np.linspace(low, high, panels + 1)
+    half = 0.5 * np.diff(edges)[:, None]
+    z = (edges[:-1, None] + half * (1 + nodes)).ravel()
+    return integrand(z) @ (half * weights).ravel()
+
+
+def label_transform(activation: Any, noise_scale: float) -> LabelTransform:
+    """Find the label transforms for an activation and a noise scale.
+
+    Parameters
+    ----------
+    activation : name, callable or Activation
+    noise_scale : float
+        Standard deviation of the noise.
+
+    Raises
+    ------
+    ValueError
+        If the activation does not qualify, naming the condition that fails.
+    """
+    g = get_activation(activation)
+    noise_scale = check_noise_scale(noise_scale)
+    raw = activation_moments(g)
+    mean, size = raw[1, 0], np.sqrt(max(raw[2, 0] - raw[1, 0] ** 2, 0.0))
+    if size <= 1e-7 * abs(mean) or size == 0:
+        raise ValueError(_refusal(g, "Condition 2", "g is constant, so E[S2''(Z)] = 0"))
+    mean = 0.0 if abs(mean) <= ZERO * size else mean
+    # in units of g, so that g, g + 1000 and g / 1000 are treated alike and the tests below mean something
+    m = activation_moments(g, center=mean, scale=size)
+    m[np.abs(m) <= ZERO] = 0.0
+    variance = (noise_scale / size) ** 2
+
+    if m[1, 1] == 0 and m[2, 1] != 0:
+        raise ValueError(_refusal(g, "Condition 2", "E[g'(Z)] = 0 while E[(g^2)'(Z)] is not, so no gamma exists"))
+    gamma = 0.0 if m[2, 1] == 0 else -m[2, 1] / m[1, 1]
+    c2 = m[2, 2] + gamma * m[1, 2]
+    if abs(c2) <= ZERO:
+        raise ValueError(_refusal(g, "Condition 2", "E[S2''(Z)] = 0, so T2 holds nothing of the experts"))
+
+    # singular for odd g, where the least-norm solution is the symmetric one
+    system = np.array([[m[2, r], m[1, r]] for r in (1, 2)])
+    right = -np.array([m[3, r] + 3 * variance * m[1, r] for r in (1, 2)])
+    alpha, beta = np.linalg.lstsq(system, right, rcond=ZERO)[0]
+    if np.max(np.abs(system @ [alpha, beta] - right)) > ZERO * (1 + variance):
+        raise ValueError(_refusal(g, "Condition 1", "no alpha, beta make both E[S3'(Z)] and E[S3''(Z)] vanish"))
+    c3 = m[3, 3] + alpha * m[2, 3] + (beta + 3 * variance) * m[1, 3]
+    if abs(c3) <= ZERO:
+        raise ValueError(_refusal(g, "Condition 1", "E[S3'''(Z)] = 0, so T3 holds nothing of the experts"))
+
+    shift = mean / size
+    alpha, beta, gamma = alpha - 3 * shift, beta - 2 * alpha * shift + 3 * shift**2, gamma - 2 * shift
+    powers = raw.copy()  # E[He_m(Z) Y^j]
+    powers[2, 0] += noise_scale**2
+    powers[3] += 3 * noise_scale**2 * raw[1]
+    alpha, beta, gamma = size * alpha, size**2 * beta, size * gamma
+    return LabelTransform(
+        alpha=float(alpha),
+        beta=float(beta),
+        gamma=float(gamma),
+        c2=float(size**2 * c2),
+        c3=float(size**3 * c3),
+        mean_square=float(raw[2, 0]),
+        hermite=np.array([powers[1], powers[2] + gamma * powers[1], powers[3] + alpha * powers[2] + beta * powers[1]]),
+    )
+
+
+def _refusal(g: Activation, condition: str, why: str) -> str:
+    return (
+        f"activation {g.name!r} does not qualify for the moment method: {condition} of the paper fails ({why}). "
+        "Fit it by likelihood instead (skmoe.joint_em)"
+    )

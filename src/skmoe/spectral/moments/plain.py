@@ -1,0 +1,90 @@
+r"""Plain cross moments :math:`T_m = E[q\, S_m(x)]`, averages over rows (paper: algo. regressrecov).
+
+A per-row S2 or S3 is never formed. For a Gaussian component with mean :math:`\mu` and precision :math:`\Lambda`, and in
+a basis B, with :math:`u = B^\top \Lambda (x - \mu)` and :math:`M = B^\top \Lambda B`,
+
+.. math:: S_2 = u u^\top - M, \qquad S_3 = u^{\otimes 3} - \mathrm{sym}(u \otimes M),
+
+where sym is the sum over the three placements; so sums over rows of :math:`q`, :math:`q\,u`, :math:`q\,u u^\top` and
+:math:`q\,u^{\otimes 3}`, weighted by the component's posterior probability, are all that is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from skmoe.rows.arrays import Array, array_namespace, columns, to_device, to_numpy
+from skmoe.rows.blocks import block_rows_for, sum_over_blocks
+from skmoe.rows.products import gram_channels, monomials, unpack_symmetric, weighted_grams
+
+__all__ = ["score_moment", "symmetric_placements"]
+
+
+def symmetric_placements(v: np.ndarray, M: np.ndarray) -> np.ndarray:
+    """Sum of the three placements of the outer product of a vector with a symmetric matrix: (m, m, m)."""
+    outer = np.multiply.outer(v, M)
+    return outer + np.moveaxis(outer, 0, 1) + np.moveaxis(outer, 0, 2)
+
+
+def _second_sum(U: Array, q: Array) -> tuple[Array, Array]:
+    """Sums over rows of q and of q u u' (packed) for a block (m, b)."""
+    return array_namespace(U).sum(q), weighted_grams(q[None, :], U)[0, :]
+
+
+def _third_sum(U: Array, q: Array) -> tuple[Array, Array]:
+    """Sums over rows of q u (m,) and of q u (x) (u u' packed) for a block (m, b)."""
+    weighted = U * q
+    return array_namespace(U).sum(weighted, axis=1), weighted @ monomials(U).T
+
+
+def score_moment(
+    X: Array, y: Array, q: Callable[[Array, Array], Array], law: Any, order: int, basis: np.ndarray | None = None
+) -> np.ndarray:
+    """Average over rows of ``q S_order(x)``, on the host: (m, m) or (m, m, m) in the given basis (d, m).
+
+    Parameters
+    ----------
+    X : (n, d) array        y : (n,) array
+    q : callable
+        Takes a block of inputs (d, b) and of outputs (b,) and returns what is averaged with the scores, (b,).
+    law : input law of `skmoe.spectral.scores`
+    order : 2 or 3
+    basis : (d, m) array, default the identity
+        Moments are taken inside its span. Memory beyond the rows is of the order of a block times m^2.
+    """
+    n, d = X.shape
+    components = law.components(d)
+    B = np.eye(d) if basis is None else basis
+    precisions = [c.whitener @ c.whitener for c in components]
+    means = [to_device(c.mean, X)[:, None] if np.any(c.mean) else None for c in components]
+    # inside a basis rows are projected first; without one, the small sums are mapped at the end instead
+    maps = [None if basis is None else to_device(B.T @ L, X) for L in precisions]
+    add = _second_sum if order == 2 else _third_sum
+
+    def kernel(x: Array, t: Array) -> tuple[Array, ...]:
+        Z = columns(x)
+        label = q(Z, t)
+        R = law.responsibilities(Z) if len(components) > 1 else None
+        sums: tuple[Array, ...] = ()
+        for j, (mean, M) in enumerate(zip(means, maps, strict=True)):
+            U = Z if mean is None else Z - mean
+            sums += add(U if M is None else M @ U, label if R is None else label * R[j, :])
+        return sums
+
+    m = B.shape[1]
+    totals = sum_over_blocks(
+        kernel, X, y, block_rows=block_rows_for(d + (gram_channels(m, 1, X) if order == 2 else m * m))
+    )
+    moment: Any = 0.0
+    for j, L in enumerate(precisions):
+        low, high = (to_numpy(t) / n for t in totals[2 * j : 2 * j + 2])
+        raw, metric = unpack_symmetric(high), B.T @ L @ B
+        if basis is None:
+            low = low if order == 2 else L @ low
+            for _ in range(order):
+                raw = np.tensordot(raw, L, axes=(0, 0))
+        moment = moment + raw - (low * metric if order == 2 else symmetric_placements(low, metric))
+    return moment

@@ -1,0 +1,203 @@
+r"""Moments by Hermite regression: T1, T2, T3 as least-squares coefficients instead of averages.
+
+Under a standard Gaussian law :math:`E[q\, He_r(z)]` is also the coefficient of :math:`He_r` in the regression of q on
+all Hermite features of z. Same limit as the average, less variance: what lower and other features explain of q no
+longer shakes the coefficient. Features of orders 0 to 3 in q dimensions number (q + 3 choose 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from math import comb, sqrt
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from scipy import linalg
+
+from skmoe.rows.arrays import Array, array_namespace, columns, to_device, to_numpy
+from skmoe.rows.blocks import block_rows_for, sum_over_blocks, take_rows
+from skmoe.rows.products import tensor
+from skmoe.spectral.moments.plain import score_moment
+
+__all__ = ["Moments", "hermite_features", "hermite_regression", "leading_basis", "pick_rows", "regression_dimension"]
+
+GRAM_FLOPS = 5e9  # work allowed for a regression's Gram matrix; beyond it rows are sampled, and all rows correct it
+ROWS_PER_FEATURE = 6  # fewer rows than this per feature, and the regression would add noise instead of removing it
+SAMPLE_PER_FEATURE = 200  # rows per feature beyond which more of them in the Gram matrix make no difference
+MOST_FEATURES = 455  # 12 dimensions
+
+
+class Coordinates(Protocol):
+    """What a regression needs of a reference law; see `skmoe.spectral.scores.Reference`."""
+
+    def coordinates(self, Z: Array) -> Array:
+        """Standardised coordinates of a block (d, b)."""
+
+    def weights(self, z: Array) -> Array:
+        """Weights of a block's rows."""
+
+
+Labels = Callable[[Array, Array], Array]
+
+
+class Moments(NamedTuple):
+    """Moments in q coordinates, and the sampling variance of one orthonormal coefficient of each order."""
+
+    T1: np.ndarray
+    T2: np.ndarray
+    T3: np.ndarray
+    variances: np.ndarray
+
+
+def order_slices(q: int) -> list[slice]:
+    """Where the features of each order 0..3 stand."""
+    ends = np.cumsum([0, *(comb(q + r - 1, r) for r in range(4))])
+    return [slice(int(a), int(b)) for a, b in pairwise(ends)]
+
+
+def hermite_features(z: Array, order: int = 3) -> Array:
+    """Orthonormal Hermite polynomials of orders 0 to `order` of a block (q, b): (m, b), as `index_table` has them."""
+    xp = array_namespace(z)
+    q = z.shape[0]
+    second = (z * z - 1) / sqrt(2)  # of one coordinate
+    rows = [xp.ones_like(z[:1, :]), z]
+    for i in range(q):
+        rows += [second[i : i + 1, :], z[i, :] * z[i + 1 :, :]]
+    for i in range(q if order == 3 else 0):
+        rows += [z[i : i + 1, :] * (z[i : i + 1, :] ** 2 - 3) / sqrt(6), second[i, :] * z[i + 1 :, :]]
+        for j in range(i + 1, q):
+            rows += [z[i : i + 1, :] * second[j : j + 1, :], (z[i, :] * z[j, :]) * z[j + 1 :, :]]
+    return xp.concat(rows, axis=0)
+
+
+def pick_rows(n: int, most: int, rng: np.random.Generator) -> np.ndarray | None:
+    """Sorted random rows, at most `most` of them; None stands for all."""
+    return None if n <= most else np.sort(rng.choice(n, size=int(most), replace=False))
+
+
+def regression_dimension(n: int, d: int, k: int) -> int:
+    """Dimensions to regress in: all where rows and time allow, else the experts' own and a few more."""
+
+    def fits(q: int, flops: float) -> bool:
+        m = comb(q + 3, 3)
+        return m * ROWS_PER_FEATURE <= n and min(n, GRAM_FLOPS / m**2) * m**2 <= flops
+
+    if comb(d + 3, 3) <= MOST_FEATURES and fits(d, GRAM_FLOPS):
+        return d
+    return next((q for q in (k + 3, k + 2, k + 1) if q < d and fits(q, max(n * d * d, 1e9))), min(k, d))
+
+
+def _sampled(X: Array, y: Array, most: float, rng: np.random.Generator) -> tuple[Array, Array]:
+    rows = pick_rows(X.shape[0], int(most), rng)
+    if rows is None:
+        return X, y
+    x, t = take_rows((X, y), rows)
+    return x, t
+
+
+def _parts(labels: Labels, reference: Coordinates, x: Array, t: Array) -> tuple[Array, Array, Array]:
+    """Features (m, b), labels (l, b) and weights (b,) of a block."""
+    Z = columns(x)
+    z = reference.coordinates(Z)
+    return hermite_features(z), labels(Z, t), reference.weights(z)
+
+
+def _fit_sample(
+    X: Array, y: Array, labels: Labels, reference: Coordinates, q: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Regression on enough random rows: coefficients (l, m) and the inverse of the features' Gram matrix."""
+    m = comb(q + 3, 3)
+
+    def kernel(x: Array, t: Array) -> tuple[Array, Array, Array]:
+        F, L, w = _parts(labels, reference, x, t)
+        weighted = F * w
+        return array_namespace(F).sum(w), weighted @ F.T, L @ weighted.T
+
+    enough = min(SAMPLE_PER_FEATURE * m, max(GRAM_FLOPS / m**2, ROWS_PER_FEATURE * m))
+    sums = sum_over_blocks(kernel, *_sampled(X, y, enough, rng), block_rows=block_rows_for(2 * m))
+    total, gram, right = map(to_numpy, sums)
+    inverse = linalg.inv(gram / total)
+    return (right / total) @ inverse, inverse
+
+
+def hermite_regression(
+    X: Array, y: Array, labels: Labels, reference: Coordinates, q: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Regress labels on Hermite features under the reference law.
+
+    Parameters
+    ----------
+    labels : callable
+        Takes a block of inputs (d, b) and of outputs (b,), returns (l, b).
+    reference : coordinates and weights, q coordinates
+
+    Returns
+    -------
+    coef : (l, m), orthonormal coefficients
+    variances : (l, 4), the sampling variance of a coefficient of each order, averaged over the order
+    """
+    orders = order_slices(q)
+    coef, inverse = _fit_sample(X, y, labels, reference, q, rng)
+
+    def kernel(x: Array, t: Array) -> tuple[Array, Array, Array]:
+        F, L, w = _parts(labels, reference, x, t)
+        xp = array_namespace(F)
+        R = (L - to_device(coef, F) @ F) * w
+        size = xp.stack([xp.mean(F[s, :] ** 2, axis=0) for s in orders])
+        return xp.sum(w), R @ F.T, (R * R) @ size.T
+
+    # all rows correct a regression on a sample of them; after one on all rows this adds nothing but the variances
+    sums = sum_over_blocks(kernel, X, y, block_rows=block_rows_for(2 * comb(q + 3, 3)))
+    total, correction, squares = map(to_numpy, sums)
+    return coef + (correction / total) @ inverse, squares / total**2
+
+
+def leading_basis(
+    X: Array, y: Array, label: Callable[[Array], Array], law: Any, sign: float, q: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Leading q-space (d, q) of sign times T2, and T2 itself: one pass to find it and one to sharpen it.
+
+    Plain T2 of what a line leaves of P2(y) gives a first space; plain T2 of what a Hermite regression inside that
+    space leaves, plus the regression's own second-order part, gives the last. Line and regression are control
+    variates: their moments are known, so any coefficients are right and a sample of rows is enough for good ones.
+    """
+    mean, covariance = law.mean_and_covariance(X.shape[1])
+    x, t = _sampled(X, y, SAMPLE_PER_FEATURE * X.shape[1], rng)
+    centred, values = to_numpy(x) - mean, to_numpy(label(t))
+    line = linalg.solve(covariance, centred.T @ (values - values.mean()) / len(values), assume_a="pos")
+    offset, line_ = float(values.mean() - mean @ line), to_device(line, X)
+
+    def rest(Z: Array, t: Array) -> Array:
+        return label(t) - offset - line_ @ Z
+
+    U = _top(sign * score_moment(X, y, rest, law, 2), q)
+    inside = _Inside(U, mean, covariance)
+    coef, _ = _fit_sample(X, y, lambda Z, t: rest(Z, t)[None, :], inside, q, rng)
+    quadratic = order_slices(q)[2]
+    explained = to_device(coef[:, : quadratic.stop], X)
+
+    def last(Z: Array, t: Array) -> Array:
+        return rest(Z, t) - (explained @ hermite_features(inside.coordinates(Z), order=2))[0, :]
+
+    T2 = score_moment(X, y, last, law, 2) + inside.B.T @ tensor(coef[0, quadratic], q, 2) @ inside.B
+    return _top(sign * T2, q), T2
+
+
+def _top(T2: np.ndarray, q: int) -> np.ndarray:
+    d = len(T2)
+    return linalg.eigh(T2, subset_by_index=(d - q, d - 1))[1][:, ::-1]
+
+
+class _Inside:
+    """Unweighted standardised coordinates along a basis U (d, q)."""
+
+    def __init__(self, U: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> None:
+        self.mean = mean
+        self.B = linalg.solve_triangular(linalg.cholesky(U.T @ covariance @ U, lower=True), U.T, lower=True)
+
+    def coordinates(self, Z: Array) -> Array:
+        return to_device(self.B, Z) @ Z - to_device(self.B @ self.mean, Z)[:, None]
+
+    def weights(self, z: Array) -> Array:
+        return array_namespace(z).ones_like(z[0, :])

@@ -1,0 +1,106 @@
+"""Gaussian input laws, and what every law offers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import linalg
+
+from skmoe.rows.arrays import Array, array_namespace, to_device
+
+__all__ = ["Component", "Gaussian", "InputLaw", "whitener"]
+
+SINGULAR = 1e-10  # smallest over largest eigenvalue of a covariance, below which it counts as singular
+
+
+@dataclass(frozen=True)
+class Component:
+    """A Gaussian N(mean, covariance) by its mean (d,) and whitener V (d, d): z = V (x - mean) is standard."""
+
+    weight: float
+    mean: np.ndarray
+    whitener: np.ndarray
+
+    def standardise(self, Z: Array) -> Array:
+        """Standardised inputs of a block (d, b)."""
+        return to_device(self.whitener, Z) @ (Z - to_device(self.mean, Z)[:, None])
+
+
+class InputLaw(Protocol):
+    """What Algorithm 1 needs of an input law."""
+
+    def components(self, d: int) -> list[Component]:
+        """The Gaussian components in dimension d."""
+
+    def mean_and_covariance(self, d: int) -> tuple[np.ndarray, np.ndarray]:
+        """Mean (d,) and covariance (d, d) of the whole law."""
+
+    def responsibilities(self, Z: Array) -> Array:
+        """Posterior probability of each component for a block (d, b): (components, b)."""
+
+    def sample(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+        """Draw n rows."""
+
+
+def whitener(covariance: np.ndarray, name: str) -> np.ndarray:
+    """Symmetric inverse square root of a covariance; a singular one is refused."""
+    covariance = np.asarray(covariance, dtype=np.float64)
+    if covariance.ndim != 2 or covariance.shape[0] != covariance.shape[1]:
+        raise ValueError(f"input_law: {name} must be a square matrix; got shape {covariance.shape}")
+    if not np.all(np.isfinite(covariance)) or not np.allclose(covariance, covariance.T, rtol=1e-8, atol=0):
+        raise ValueError(f"input_law: {name} must be finite and symmetric")
+    values, vectors = linalg.eigh(covariance)
+    if values[0] <= SINGULAR * values[-1]:
+        rank = int(np.sum(values > SINGULAR * max(values[-1], 0.0)))
+        raise ValueError(
+            f"input_law: {name} is singular (rank {rank} of {len(values)}): some columns of X are constant or repeat "
+            "others; drop them before using the moment method"
+        )
+    return (vectors / np.sqrt(values)) @ vectors.T
+
+
+class Gaussian:
+    """Gaussian inputs; standard ones (the paper's assumption) by default.
+
+    Parameters
+    ----------
+    mean : (d,) array, default 0
+    covariance : (d, d) array, default the identity
+    """
+
+    def __init__(self, mean: Any = None, covariance: Any = None) -> None:
+        self.mean = None if mean is None else np.array(mean, dtype=np.float64)
+        self.covariance = None if covariance is None else np.array(covariance, dtype=np.float64)
+        if self.mean is not None and self.mean.ndim != 1:
+            raise ValueError(f"input_law: mean must be a vector; got shape {self.mean.shape}")
+        self._whitener = None if self.covariance is None else whitener(self.covariance, "covariance")
+        if self.mean is not None and self._whitener is not None and len(self.mean) != len(self._whitener):
+            raise ValueError(f"input_law: mean has {len(self.mean)} entries but covariance {self._whitener.shape}")
+
+    def __repr__(self) -> str:
+        return f"Gaussian(mean={self.mean}, covariance={self.covariance})"
+
+    def components(self, d: int) -> list[Component]:
+        """The one component, in dimension d."""
+        for given in (self.mean, self._whitener):
+            if given is not None and len(given) != d:
+                raise ValueError(f"input_law is over {len(given)} inputs, but X has {d} columns")
+        mean = np.zeros(d) if self.mean is None else self.mean
+        V = np.eye(d) if self._whitener is None else self._whitener
+        return [Component(1.0, mean, V)]
+
+    def mean_and_covariance(self, d: int) -> tuple[np.ndarray, np.ndarray]:
+        """Mean (d,) and covariance (d, d)."""
+        (component,) = self.components(d)
+        return component.mean, np.eye(d) if self.covariance is None else self.covariance
+
+    def responsibilities(self, Z: Array) -> Array:
+        """Ones: every row belongs to the only component."""
+        return array_namespace(Z).ones_like(Z[:1, :])
+
+    def sample(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+        """Draw n rows in dimension d."""
+        (component,) = self.components(d)
+        return component.mean + rng.standard_normal((n, d)) @ linalg.inv(component.whitener)

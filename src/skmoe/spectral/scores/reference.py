@@ -1,0 +1,120 @@
+r"""Reference laws: rows reweighted so that inputs follow a narrower standard Gaussian.
+
+With weights :math:`w(x) = \phi(z) / f(z)`, f the input law in the coordinates z, rows follow N(0, I) in z whatever
+the input law is. Three things come of it. Mixtures need no scores of their own. Where coordinates are isotropic about
+the origin, :math:`a^\top x` has one and the same Gaussian law for every unit expert, which is what label transforms
+assume. And a reference narrower than the data makes the gate look flatter, so the bias that a gate not orthogonal to
+the experts leaves in the moments falls with the square of the width, while heavy tails, where the noise of third
+moments comes from, are weighted down.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import linalg, optimize
+from scipy.special import logsumexp
+
+from skmoe.rows.arrays import Array, array_namespace, columns, to_device
+from skmoe.spectral.scores.gaussian import InputLaw
+
+__all__ = ["Reference", "choose_reference", "reference_width"]
+
+EFFECTIVE = 0.7
+"""Effective share of the rows that the width aims at. Lower is better with little noise and many rows, worse with much
+noise; 0.7 was best or near it in all settings tried."""
+LEAST_EFFECTIVE = 0.4
+"""Weights are tempered until the effective share of the rows is at least this."""
+LEAST_TEMPER = 0.25
+"""Below this power the isotropic reference is given up: rows would be far from following it."""
+
+
+def reference_width(q: int) -> float:
+    """Width of the reference, in standard deviations, that leaves the share `EFFECTIVE` of the rows in q dimensions."""
+    return float(np.sqrt(1 - np.sqrt(1 - EFFECTIVE ** (2 / q))))
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Coordinates z = B (x - center), and the input law there as a Gaussian mixture.
+
+    `spread` is the standard deviation of a unit expert's index under the reference, `temper` the power to which
+    weights are taken.
+    """
+
+    B: np.ndarray
+    center: np.ndarray
+    spread: float
+    log_norm: np.ndarray  # (m,)
+    means: np.ndarray  # (m, q)
+    whiteners: np.ndarray  # (m, q, q)
+    temper: float = 1.0
+
+    def coordinates(self, Z: Array) -> Array:
+        """Coordinates (q, b) of a block of inputs (d, b)."""
+        return to_device(self.B, Z) @ Z - to_device(self.B @ self.center, Z)[:, None]
+
+    def log_weights(self, z: Array) -> Array:
+        """Log weights (b,) of a block in coordinates (q, b), before tempering."""
+        xp = array_namespace(z)
+        logs = []
+        for log_norm, mean, V in zip(self.log_norm, self.means, self.whiteners, strict=True):
+            distance = xp.sum((to_device(V, z) @ (z - to_device(mean, z)[:, None])) ** 2, axis=0)
+            logs.append(float(log_norm) - 0.5 * distance)
+        L = xp.stack(logs)
+        top = xp.max(L, axis=0)
+        return -0.5 * xp.sum(z**2, axis=0) - top - xp.log(xp.sum(xp.exp(L - top), axis=0))
+
+    def weights(self, z: Array) -> Array:
+        """Weights (b,), of mean about one unless tempered."""
+        return array_namespace(z).exp(self.temper * self.log_weights(z))
+
+    def experts(self, A: np.ndarray) -> np.ndarray:
+        """Unit experts over x from experts over z."""
+        A = A @ self.B
+        return A / np.linalg.norm(A, axis=1, keepdims=True)
+
+
+def _reference(law: InputLaw, B: np.ndarray, center: np.ndarray, spread: float) -> Reference:
+    components = law.components(B.shape[1])
+    means = np.stack([B @ (c.mean - center) for c in components])
+    covariances = [B @ linalg.inv(c.whitener @ c.whitener) @ B.T for c in components]
+    whiteners = np.stack([linalg.inv(linalg.cholesky(S, lower=True)) for S in covariances])
+    log_norm = [np.log(c.weight) + np.linalg.slogdet(V)[1] for c, V in zip(components, whiteners, strict=True)]
+    return Reference(B, center, spread, np.array(log_norm), means, whiteners)
+
+
+def choose_reference(law: InputLaw, U: np.ndarray, X_sample: np.ndarray) -> Reference:
+    """A reference inside the span of U (d, q), judged on a sample of rows.
+
+    Isotropic about the origin where the law covers it, since there the label transforms hold exactly for unit
+    experts; else in the law's own whitened coordinates, where they hold on average.
+    """
+    d, q = U.shape
+    mean, covariance = law.mean_and_covariance(d)
+    width = reference_width(q)
+
+    inner = U.T @ covariance @ U
+    spread = width * np.sqrt(q / np.trace(linalg.inv(inner)))
+    isotropic = _reference(law, U.T / spread, np.zeros(d), spread)
+    temper = _temper(isotropic, X_sample)
+    if temper >= LEAST_TEMPER:
+        return replace(isotropic, temper=temper)
+    root = linalg.cholesky(inner, lower=True)
+    spread = width * np.sqrt(np.trace(inner) / q)
+    own = _reference(law, linalg.solve_triangular(root, U.T, lower=True) / width, mean, spread)
+    return replace(own, temper=_temper(own, X_sample))
+
+
+def _temper(reference: Reference, X: np.ndarray) -> float:
+    """Largest power, at most one, at which weights leave the share `LEAST_EFFECTIVE` of the rows."""
+    log_weights = reference.log_weights(reference.coordinates(columns(X)))
+
+    def effective(power: float) -> float:
+        total, squares = logsumexp(power * log_weights), logsumexp(2 * power * log_weights)
+        return float(np.exp(2 * total - squares) / len(log_weights))
+
+    if effective(1.0) >= LEAST_EFFECTIVE:
+        return 1.0
+    return float(optimize.brentq(lambda power: effective(power) - LEAST_EFFECTIVE, 0.0, 1.0, xtol=1e-3))
