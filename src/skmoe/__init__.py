@@ -1,18 +1,15 @@
 """Mixture-of-experts regression: a softmax gate over the inputs picks one of k simple regressions.
 
-The flow, which the rooms of this package follow::
+The flow, which the folders of this package follow::
 
-    rows                              arrays, validation, blocks (files, Dask), inputs
-      -> scores S2, S3 of the inputs  scores
-      -> label transforms P2, P3      labels
-      -> moments T1, T2, T3           moments
-      -> rank-k decomposition         decomposition
-      -> experts                      experts    (Algorithm 1: learn_experts)
-      -> gate, given the experts      gating     (Algorithm 2: learn_gate)
-      -> maximum likelihood           likelihood, refine, moves, starts   (joint_em)
-      -> a model in your units        units, fitting, inference, estimator   (MoERegressor)
-      -> pictures, a report           plots, report
-      -> for a table in a file        tabular, cli
+    rows          where rows live: array libraries, blocks, files, Dask, threads; tables into numbers
+      -> model        activations, families, parameters, posterior, predictive distribution
+      -> spectral     the paper: scores, label transforms, moments, decompositions, Algorithms 1 and 2
+      -> likelihood   sums over rows: EM sums, gradient, curvature, penalty
+      -> search       standardise, starts, race, moves, finish, number of experts, checkpoint
+      -> inference    covariance, summary, diagnosis
+      -> estimators   MoERegressor
+      -> plots, report, cli                datasets, metrics, persistence stand beside
 """
 
 from importlib import import_module
@@ -21,22 +18,26 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from skmoe import datasets, metrics, plots, report
     from skmoe.datasets import make_moe
-    from skmoe.estimators.regressor import MoERegressor, load
-    from skmoe.model.activations import Activation
-    from skmoe.rows import blocks
-    from skmoe.search.joint_em import joint_em
-    from skmoe.spectral import scores
-    from skmoe.spectral.experts import learn_experts
-    from skmoe.spectral.gating import learn_gate
-    from skmoe.spectral.labels import label_transform
+    from skmoe.estimators import MoERegressor, load
+    from skmoe.model import Activation
+    from skmoe.search import joint_em
+    from skmoe.spectral import (
+        decomposition,
+        label_transform,
+        learn_experts,
+        learn_gate,
+        moments,
+        plain_tensor_method,
+        scores,
+    )
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 __all__ = [
     "Activation",
     "MoERegressor",
-    "blocks",
     "datasets",
+    "decomposition",
     "joint_em",
     "label_transform",
     "learn_experts",
@@ -44,30 +45,38 @@ __all__ = [
     "load",
     "make_moe",
     "metrics",
+    "moments",
+    "plain_tensor_method",
     "plots",
     "report",
     "scores",
 ]
 
 _HOME = {
-    "Activation": "model.activations",
-    "MoERegressor": "estimators.regressor",
-    "joint_em": "search.joint_em",
-    "label_transform": "spectral.labels",
-    "learn_experts": "spectral.experts",
-    "learn_gate": "spectral.gating",
-    "load": "estimators.regressor",
+    "Activation": "model",
+    "MoERegressor": "estimators",
+    "joint_em": "search",
+    "label_transform": "spectral",
+    "learn_experts": "spectral",
+    "learn_gate": "spectral",
+    "load": "estimators",
     "make_moe": "datasets",
+    "plain_tensor_method": "spectral",
 }
-_MODULES = {"blocks": "rows.blocks", "scores": "spectral.scores"}
+_MODULES = {
+    "decomposition": "spectral.decomposition",
+    "moments": "spectral.moments",
+    "scores": "spectral.scores",
+}
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first asked for: what is not used costs no start-up time."""
     if name not in __all__:
         raise AttributeError(f"module 'skmoe' has no attribute {name!r}")
-    home = import_module(f"skmoe.{_HOME.get(name, _MODULES.get(name, name))}")
-    return getattr(home, name) if name in _HOME else home
+    if name in _HOME:
+        return getattr(import_module(f"skmoe.{_HOME[name]}"), name)
+    return import_module(f"skmoe.{_MODULES.get(name, name)}")
 
 
 def __dir__() -> list[str]:

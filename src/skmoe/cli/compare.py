@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from skmoe.cli.fit import Data, Drop, Missing, Target
-from skmoe.cli.models import fit_named, names_in, parse_experts, parse_noise
+from skmoe.cli.models import fit_watched, inside, names_in, parse_experts, parse_noise
 from skmoe.cli.shell import UNRELIABLE, note, print_json, print_table
 
 __all__ = ["compare"]
@@ -40,20 +40,20 @@ def compare(
     import numpy as np
     from sklearn.model_selection import KFold
 
-    from skmoe.rows.encoder import Recipe
-    from skmoe.rows.files import read
+    from skmoe.rows import TableEncoder, open_table
 
-    table = read(data)
-    recipe = Recipe.learn(table, target, drop=names_in(drop), missing=missing)
-    for line in recipe.notes:
+    table = open_table(data).read()
+    encoder = TableEncoder.learn(table, target, drop=names_in(drop), missing=missing)
+    for line in encoder.notes:
         note(line)
-    X, y, _ = recipe.rows(table)
+    encoded, y, _ = encoder.rows(table)
+    X: Any = encoded.X
     if len(y) < 4 * folds:
         raise ValueError(f"--folds {folds} needs at least {4 * folds} rows; there are {len(y)}")
     found: dict[str, list[dict[str, float]]] = {}
     for fold, (train, test) in enumerate(KFold(folds, shuffle=True, random_state=seed).split(X)):
         part = (X[train], y[train], X[test], y[test])
-        for name, measured in _fold(part, settings, recipe.features, f"fold {fold + 1} of {folds}"):
+        for name, measured in _fold(part, settings, f"fold {fold + 1} of {folds}"):
             found.setdefault(name, []).append(measured)
     results = {
         name: {m: (float(np.mean(v := [r[m] for r in rows])), float(np.std(v, ddof=1))) for m in MEASURES}
@@ -68,7 +68,7 @@ def compare(
         raise typer.Exit(UNRELIABLE)
 
 
-def _fold(part: Any, settings: dict[str, Any], names: list[str], what: str) -> Iterator[tuple[str, dict[str, float]]]:
+def _fold(part: Any, settings: dict[str, Any], what: str) -> Iterator[tuple[str, dict[str, float]]]:
     """Each method, fitted to one part of the rows and judged on the other."""
     from sklearn.ensemble import HistGradientBoostingRegressor
     from sklearn.linear_model import LinearRegression
@@ -77,14 +77,14 @@ def _fold(part: Any, settings: dict[str, Any], names: list[str], what: str) -> I
 
     X, y, *_ = part
     start = time.perf_counter()
-    mixture = fit_named(MoERegressor(**settings), X, y, names, what=f"{what}, mixture of experts")
+    mixture = fit_watched(MoERegressor(**settings), X, y, what=f"{what}, mixture of experts")
     if mixture.history_["interrupted"]:  # an estimate of error from half a fit would be no use
         raise KeyboardInterrupt
     yield "mixture of experts", _judge(mixture, part, start)
     start = time.perf_counter()
     # joint EM chooses no number of experts by itself: it gets the one the mixture found
     baseline = MoERegressor(**{**settings, "n_experts": mixture.n_experts_}, method="joint-em")
-    yield "joint EM", _judge(fit_named(baseline, X, y, names, what=f"{what}, joint EM"), part, start)
+    yield "joint EM", _judge(fit_watched(baseline, X, y, what=f"{what}, joint EM"), part, start)
     start = time.perf_counter()
     yield "least squares", _judge(LinearRegression().fit(X, y), part, start)
     start = time.perf_counter()
@@ -102,10 +102,9 @@ def _judge(model: Any, part: Any, start: float) -> dict[str, float]:
     X, y, X_test, y_test = part
     predicted = model.predict(X_test)
     density = coverage = np.nan
-    if hasattr(model, "score_samples"):
-        density = np.mean(model.score_samples(X_test, y_test))
-        bounds = model.predict_interval(X_test, coverage=0.9)
-        coverage = np.mean((bounds[:, 0] <= y_test) & (y_test <= bounds[:, 1]))
+    if hasattr(model, "log_density"):
+        density = np.mean(model.log_density(X_test, y_test))
+        coverage = inside(model.predict_interval(X_test, coverage=0.9), y_test)
     elif hasattr(model, "coef_"):  # least squares with its usual Gaussian noise
         freedom = max(len(y) - X.shape[1] - 1, 1)
         law = norm(scale=max(np.sqrt(np.sum((y - model.predict(X)) ** 2) / freedom), np.finfo(float).tiny))
@@ -123,7 +122,7 @@ def _judge(model: Any, part: Any, start: float) -> dict[str, float]:
 
 
 def _table(results: dict[str, dict[str, tuple[float, float]]], title: str) -> Any:
-    from skmoe.inference.uncertainty import Summary
+    from skmoe.inference import Summary
 
     table = Summary(title, ("method", *HEADINGS))
     for name, values in results.items():

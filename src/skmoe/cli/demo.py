@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from skmoe.cli.models import fit_named, parse_experts
+from skmoe.cli.models import fit_watched, inside, named, parse_experts
 from skmoe.cli.shell import UNRELIABLE, check_output, terminal
 
 __all__ = ["demo"]
@@ -36,21 +36,25 @@ def demo(
 
     from skmoe import MoERegressor
     from skmoe.datasets import load_concrete
-    from skmoe.persistence.model_file import replacing
     from skmoe.report import gate_in_words, write
+    from skmoe.rows import TableEncoder
+    from skmoe.rows.columns import Column
+    from skmoe.rows.writing import replacing
 
     concrete = load_concrete()
-    X, X_test, y, y_test = train_test_split(concrete.data, concrete.target, test_size=0.25, random_state=seed)
+    columns = TableEncoder(concrete.target_name, tuple(Column(name, "number") for name in concrete.feature_names))
+    split = train_test_split(concrete.data, concrete.target, test_size=0.25, random_state=seed)
+    (X, X_test), (y, y_test) = (named(rows, columns) for rows in split[:2]), split[2:]
     console = terminal()
     console.print(
-        f"Compressive strength (MPa) of concrete from {X.shape[1]} inputs: {len(y)} rows to learn from, "
+        f"Compressive strength (MPa) of concrete from {len(X.names)} inputs: {len(y)} rows to learn from, "
         f"{len(y_test)} held out"
     )
     start = time.perf_counter()
     fits = []
     for number in numbers:
-        model = MoERegressor(number, noise="per-expert", random_state=seed)
-        fits.append(fit_named(model, X, y, list(concrete.feature_names), what="learning"))
+        model = MoERegressor(number, random_state=seed)
+        fits.append(fit_watched(model, X, y, what="learning"))
         if model.history_["interrupted"]:
             break
     model = min(fits, key=lambda fitted: fitted.bic(X, y))
@@ -61,12 +65,13 @@ def demo(
     console.print("\nWhich expert holds where:")
     for sentence in gate_in_words(model, X):
         console.print(Padding(Text(sentence), (0, 0, 0, 2)))
-    line = LinearRegression().fit(X, y)
+    line = LinearRegression().fit(X.X, y)
     console.print(f"\nError on the {len(y_test)} rows held out:")
-    console.print(_errors({"mixture of experts": model.predict(X_test), "least squares": line.predict(X_test)}, y_test))
-    bounds = model.predict_interval(X_test, coverage=0.9)
-    inside = ((bounds[:, 0] <= y_test) & (y_test <= bounds[:, 1])).mean()
-    console.print(f"90% intervals of the mixture hold {100 * inside:.0f}% of them")
+    console.print(
+        _errors({"mixture of experts": model.predict(X_test), "least squares": line.predict(X_test.X)}, y_test)
+    )
+    held = inside(model.predict_interval(X_test, coverage=0.9), y_test)
+    console.print(f"90% intervals of the mixture hold {100 * held:.0f}% of them")
     with replacing(out) as beside:
         title = "Concrete: which law holds where"
         write(model, beside, X, y, title=title, target="compressive strength (MPa)", test=(X_test, y_test))

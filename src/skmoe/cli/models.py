@@ -1,12 +1,31 @@
-"""Between the words of the command line and the estimator: settings, fitting by name, opening a model."""
+"""Between the words of the command line and the estimator: settings, tables, fitting with progress, opening a model."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skmoe.cli.shell import note, watching
 
-__all__ = ["as_json", "fit_named", "names_in", "open_model", "parse_experts", "parse_noise"]
+if TYPE_CHECKING:
+    import numpy as np
+
+    from skmoe.estimators import MoERegressor
+    from skmoe.rows import EncodedTable, FileTable, TableEncoder
+
+__all__ = [
+    "as_json",
+    "fit_watched",
+    "inside",
+    "named",
+    "names_in",
+    "open_model",
+    "parse_experts",
+    "parse_noise",
+    "streamed_rows",
+]
+
+LARGE = 2**30  # bytes of a table that is read in blocks instead of being held
+MOST_PACKED = 32  # times that a file of numbers is smaller on disk, at most
 
 
 def parse_experts(text: str) -> int | str:
@@ -40,48 +59,61 @@ def names_in(text: str | None) -> list[str]:
     return [name.strip() for name in (text or "").split(",") if name.strip()]
 
 
-def fit_named(model: Any, X: Any, y: Any, names: list[str], *, weight: Any = None, what: str = "fitting") -> Any:
-    """Fit to an array whose columns have names, with progress; the names go into the model as a DataFrame's would."""
-    import numpy as np
-
+def fit_watched(model: MoERegressor, X: Any, y: Any, weight: Any = None, *, what: str = "fitting") -> MoERegressor:
+    """Fit a model, showing how far it is."""
     with watching(what) as tell:
         model.set_params(verbose=tell).fit(X, y, sample_weight=weight)
-    model.set_params(verbose=0)
-    model.feature_names_in_ = np.array(names, dtype=object)
-    for setting in ("expert_features", "gate_features"):
-        if getattr(model, setting) is not None:
-            model.set_params(**{setting: [names[i] for i in getattr(model, setting)]})
-    return model
+    return model.set_params(verbose=0)
 
 
-def open_model(path: str) -> tuple[Any, Any]:
-    """A saved model, and the recipe of the table it was fitted to."""
-    import skmoe
+def streamed_rows(
+    table: FileTable, target: str, weights: str | None, drop: list[str]
+) -> tuple[EncodedTable, Any, Any] | None:
+    """Inputs, output and weights of a file too large to be held, to be read in blocks; else None.
+
+    Such a file has to hold numbers without gaps: nothing is encoded or imputed on the way.
+    """
+    from skmoe.rows import EncodedTable, TableEncoder
     from skmoe.rows.columns import Column
-    from skmoe.rows.encoder import Recipe
+
+    binary = table.kind in ("parquet", "arrow")
+    if table.size < (LARGE // MOST_PACKED if binary else LARGE):
+        return None
+    if binary and 8 * table.n * len(table.names) < LARGE:
+        return None
+    beside = [target, *([weights] if weights else [])]
+    table.check_names([*beside, *drop])
+    inputs = [name for name in table.names if name not in (target, weights, *drop)]
+    words = f"{table.n} rows are read in blocks, as numbers without gaps"
+    encoder = TableEncoder(target, tuple(Column(n, "number") for n in inputs), weights, "error", tuple(drop), (words,))
+    X = EncodedTable(table.columns(inputs), inputs, encoder)
+    return X, table.column(target), None if weights is None else table.column(weights)
+
+
+def open_model(path: str) -> tuple[MoERegressor, TableEncoder]:
+    """A saved model, and how the columns of a table become its inputs."""
+    import skmoe
+    from skmoe.rows import TableEncoder
+    from skmoe.rows.columns import Column
 
     model = skmoe.load(path)
-    if hasattr(model, "table_"):
-        recipe = Recipe.from_json(model.table_)
-        if len(recipe.features) != model.n_features_in_:
-            raise ValueError(f"{path}: its recipe of columns is not of this model; fit it again with skmoe fit")
-        return model, recipe
+    if model.encoder_ is not None:
+        return model, model.encoder_
     if not hasattr(model, "feature_names_in_"):
         raise ValueError(f"{path}: the model knows no column names; fit it with skmoe fit, or to a DataFrame")
-    note("the model holds no recipe of columns; they are taken as numbers, by name")
-    return model, Recipe(None, tuple(Column(str(name), "number") for name in model.feature_names_in_))
+    note("the model was not fitted to a table of the command line; columns are taken as numbers, by name")
+    return model, TableEncoder(None, tuple(Column(str(name), "number") for name in model.feature_names_in_))
 
 
-def as_json(model: Any) -> dict[str, Any]:
+def as_json(model: MoERegressor) -> dict[str, Any]:
     """A fitted model for machines."""
     names = list(model.feature_names_in_)
 
     def part(i: int, what: str) -> dict[str, Any]:
-        values = {"": (f"{what}_coef_", f"{what}_intercept_"), "_se": (f"{what}_coef_se_", f"{what}_intercept_se_")}
         found: dict[str, Any] = {}
-        for end, (coef, intercept) in values.items():
-            found[f"intercept{end}"] = getattr(model, intercept)[i]
-            found[f"coef{end}"] = dict(zip(names, getattr(model, coef)[i], strict=True))
+        for end in ("", "_se"):
+            found[f"intercept{end}"] = getattr(model, f"{what}_intercept{end}_")[i]
+            found[f"coef{end}"] = dict(zip(names, getattr(model, f"{what}_coef{end}_")[i], strict=True))
         return found
 
     return {
@@ -106,3 +138,15 @@ def as_json(model: Any) -> dict[str, Any]:
         ],
         "gate": [part(i, "gate") for i in range(model.n_experts_)],
     }
+
+
+def inside(bounds: np.ndarray, y: np.ndarray) -> float:
+    """Part of the outputs inside their intervals (n, 2)."""
+    return float(((bounds[:, 0] <= y) & (y <= bounds[:, 1])).mean())
+
+
+def named(X: np.ndarray, encoder: TableEncoder) -> EncodedTable:
+    """Inputs as a model fitted to a table takes them."""
+    from skmoe.rows import EncodedTable
+
+    return EncodedTable(X, encoder.features, encoder)

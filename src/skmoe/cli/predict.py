@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from skmoe.cli.models import open_model
+from skmoe.cli.models import named, open_model
 from skmoe.cli.shell import check_output, note
 
 __all__ = ["predict"]
@@ -32,20 +32,27 @@ def predict(
     if unseen not in ("error", "empty"):
         raise ValueError(f"--unseen must be error or empty; got {unseen!r}")
     check_output(out, "--out", model, data)
-    from skmoe.persistence.model_file import replacing
-    from skmoe.rows.files import arrow, batches, check_suffix, writing
+    from skmoe.rows import open_table
+    from skmoe.rows.formats import arrow, kind_of_file
+    from skmoe.rows.writing import replacing, writing
 
-    check_suffix(out)
-    fitted, recipe = open_model(model)
+    kind_of_file(out)
+    fitted, encoder = open_model(model)
+    table = open_table(data)
+    lacking = [name for name in encoder.types if name not in table.names]
+    if lacking:
+        has = ", ".join(table.names[:12])
+        raise ValueError(f"{data}: lacks {', '.join(map(repr, lacking))}, which the model needs; it has {has}")
     pa = arrow()
     names = ["prediction", *(["lower", "upper"] if interval else [])]
     names += [f"gate_{i + 1}" for i in range(fitted.n_experts_)] if gate else []
     rows = empty = 0
     place: Any = nullcontext("-") if out == "-" else replacing(out)
     with place as path, writing(str(path), pa.schema([(name, pa.float64()) for name in names])) as writer:
-        for table in batches(data, recipe.types):
-            X, keep = recipe.apply(table, unseen=unseen)
-            writer.write_batch(pa.record_batch(_columns(fitted, X, keep, interval, gate), names=names))
+        for batch in table.batches(list(encoder.types), encoder.types):
+            X, keep = encoder.encode(batch, unseen=unseen)
+            values = _predictions(fitted, named(X, encoder), interval, gate)
+            writer.write_batch(pa.record_batch(_columns(values, keep, len(names)), names=names))
             rows, empty = rows + len(keep), empty + len(keep) - len(X)
     if empty:
         note(f"{empty} of {rows} rows lack an input and have empty predictions")
@@ -53,19 +60,28 @@ def predict(
         note(f"{rows} rows predicted, in {out}")
 
 
-def _columns(model: Any, X: Any, keep: Any, interval: float | None, gate: bool) -> list[Any]:
+def _predictions(model: Any, X: Any, interval: float | None, gate: bool) -> Any:
+    """Predictions of some rows, with bounds and gate where they are asked for; None where there are no rows."""
+    import numpy as np
+
+    if len(X.X) == 0:
+        return None
+    parts = [model.predict(X)[:, None]]
+    if interval is not None:
+        parts.append(model.predict_interval(X, coverage=interval))
+    if gate:
+        parts.append(model.gate_proba(X))
+    return np.concatenate(parts, axis=1)
+
+
+def _columns(values: Any, keep: Any, width: int) -> list[Any]:
     """The output's columns, empty where a row was not kept."""
     import numpy as np
 
-    from skmoe.rows.files import arrow
+    from skmoe.rows.formats import arrow
 
-    values = np.full((len(keep), 1 + 2 * (interval is not None) + gate * model.n_experts_), np.nan)
-    if len(X):
-        parts = [model.predict(X)[:, None]]
-        if interval is not None:
-            parts.append(model.predict_interval(X, coverage=interval))
-        if gate:
-            parts.append(model.gate_proba(X))
-        values[keep] = np.concatenate(parts, axis=1)
+    full = np.full((len(keep), width), np.nan)
+    if values is not None:
+        full[keep] = values
     # an empty line would be no row at all to most readers of CSV: a column by itself says nan instead
-    return [arrow().array(column, mask=~keep if len(values.T) > 1 else None) for column in values.T]
+    return [arrow().array(column, mask=~keep if width > 1 else None) for column in full.T]

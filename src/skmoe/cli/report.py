@@ -25,22 +25,22 @@ def report(
     Example: skmoe report houses.skmoe houses.csv --html houses.html
     """
     check_output(html, "--html", model, data)
-    fitted, recipe = open_model(model)
+    fitted, encoder = open_model(model)
     X = y = None
     if data is not None:
-        from skmoe.rows.files import read
+        from skmoe.rows import open_table
 
-        table = read(data)
-        if recipe.target is None:
+        table = open_table(data).read()
+        if encoder.target is None:
             raise ValueError(f"{model}: the model does not know its target; leave the table out")
-        X, y, _ = recipe.rows(table, unseen="empty")
+        X, y, _ = encoder.rows(table, unseen="empty")
         if len(y) == 0:
             raise ValueError(f"{data}: no row has the target and all inputs")
         if len(y) < table.num_rows:
             note(f"{table.num_rows - len(y)} of {table.num_rows} rows lack a value and were left out")
-    from skmoe.persistence.model_file import replacing
     from skmoe.report import write
+    from skmoe.rows.writing import replacing
 
     with replacing(html) as beside:
-        write(fitted, beside, X, y, title=Path(model).stem, target=recipe.target)
+        write(fitted, beside, X, y, title=Path(model).stem, target=encoder.target)
     note(f"report in {html}")

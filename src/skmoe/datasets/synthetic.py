@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils._param_validation import Interval, validate_params
 
 from skmoe.model.parameters import MoEParameters
-from skmoe.rows.checks import check_n_experts, check_noise_scale
+from skmoe.rows.checks import RANDOM_STATE, generator
 from skmoe.spectral.scores import Gaussian, InputLaw
 
 __all__ = ["make_moe"]
@@ -18,6 +20,18 @@ def _unit_rows(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
     return M / np.linalg.norm(M, axis=1, keepdims=True)
 
 
+@validate_params(
+    {
+        "n_samples": [Interval(Integral, 1, None, closed="left")],
+        "n_features": [Interval(Integral, 1, None, closed="left")],
+        "n_experts": [Interval(Integral, 1, None, closed="left")],
+        "activation": [str, callable],
+        "noise_scale": [Interval(Real, 0, None, closed="neither")],
+        "orthogonal_gate": ["boolean"],
+        "random_state": RANDOM_STATE,
+    },
+    prefer_skip_nested_validation=True,
+)
 def make_moe(
     n_samples: int,
     n_features: int,
@@ -27,7 +41,7 @@ def make_moe(
     noise_scale: float = 0.1,
     orthogonal_gate: bool = False,
     input_law: InputLaw | None = None,
-    random_state: int | np.random.Generator | None = None,
+    random_state: Any = None,
 ) -> tuple[np.ndarray, np.ndarray, MoEParameters]:
     """Draw a mixture of experts and data from it, as in the paper's synthetic experiments.
 
@@ -36,19 +50,30 @@ def make_moe(
 
     Parameters
     ----------
-    n_samples, n_features, n_experts : int
-    activation : name, callable or Activation
+    n_samples : int
+        Number of rows n.
+    n_features : int
+        Number of inputs d.
+    n_experts : int
+        Number of experts k.
+    activation : str, callable or Activation
+        The experts' activation g.
     noise_scale : float
+        Standard deviation of the noise.
     orthogonal_gate : bool
         Draw the gate vectors orthogonal to the span of the experts (the paper's assumption 3); needs
         ``n_features > n_experts``.
-    input_law : law of `skmoe.spectral.scores`, default standard Gaussian
-    random_state : int, Generator or None
+    input_law : law of `skmoe.scores`, default standard Gaussian
+        Law of the inputs.
+    random_state : int, RandomState, Generator or None
+        Seed.
 
     Returns
     -------
     X : (n, d) array
+        Inputs.
     y : (n,) array
+        Outputs.
     truth : MoEParameters
         With ``expert_coef``, ``gate_coef``, ``noise_scale``, ``predict``, ``log_density`` and so on.
 
@@ -59,13 +84,13 @@ def make_moe(
     >>> X.shape, y.shape, truth.expert_coef.shape
     ((1000, 5), (1000,), (3, 5))
     """
-    k = check_n_experts(n_experts)
-    noise_scale = check_noise_scale(noise_scale)
+    k = n_experts
     if orthogonal_gate and n_features <= k:
         raise ValueError(
             f"orthogonal_gate needs more features than experts; got n_features={n_features}, n_experts={k}"
         )
-    rng = np.random.default_rng(random_state)
+    # an int is taken as it is, since problems of the paper are known by their seeds
+    rng = np.random.default_rng(int(random_state)) if isinstance(random_state, Integral) else generator(random_state)
     A = _unit_rows(rng, k, n_features)
     W = np.zeros((k, n_features))
     if k > 1:
@@ -74,7 +99,7 @@ def make_moe(
             basis = np.linalg.qr(A.T)[0]
             W[:-1] -= W[:-1] @ basis @ basis.T
             W[:-1] /= np.linalg.norm(W[:-1], axis=1, keepdims=True)
-    truth = MoEParameters(A, W, noise_scale, g=activation)
+    truth = MoEParameters(A, W, noise_scale, family=activation)
     X = (input_law or Gaussian()).sample(n_samples, n_features, rng)
     y, _ = truth.sample(X, rng)
     return X, y, truth

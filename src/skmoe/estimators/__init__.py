@@ -1,1 +1,5 @@
-"""."""
+"""Estimators in scikit-learn's manner: validate, learn, store."""
+
+from skmoe.estimators.regressor import MoERegressor, load
+
+__all__ = ["MoERegressor", "load"]

@@ -1,1 +1,31 @@
-"""."""
+"""Sums over rows: those of an EM step, the gradient, the observed information, and the penalty.
+
+A `Problem` is rows as the model sees them, the shape of the model and its settings; the kernels are free functions of a
+problem and a point `Theta`, one pass over the rows each.
+"""
+
+from skmoe.likelihood.derivatives import Curvature, Gradient, gradient, information, score_outer
+from skmoe.likelihood.em import EMSums, em_sums, mean_gate, mean_log_likelihood
+from skmoe.likelihood.input_map import InputMap
+from skmoe.likelihood.problem import Problem, Settings
+from skmoe.likelihood.rows import LaidOutRows, MappedRows, ModelRows
+from skmoe.likelihood.theta import Theta
+
+__all__ = [
+    "Curvature",
+    "EMSums",
+    "Gradient",
+    "InputMap",
+    "LaidOutRows",
+    "MappedRows",
+    "ModelRows",
+    "Problem",
+    "Settings",
+    "Theta",
+    "em_sums",
+    "gradient",
+    "information",
+    "mean_gate",
+    "mean_log_likelihood",
+    "score_outer",
+]

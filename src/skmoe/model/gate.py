@@ -1,4 +1,4 @@
-r"""The gate's convex problem: a multinomial logistic regression on soft labels.
+r"""The softmax gate, and its convex problem: a multinomial logistic regression on soft labels.
 
 Given targets ``R (k, n)`` that add up to one in each row, maximise over ``W`` (last row zero, rows in a ball if asked)
 
@@ -16,13 +16,44 @@ import numpy as np
 from scipy import linalg
 
 from skmoe.rows.arrays import Array, array_namespace, rows_last, to_numpy
-from skmoe.rows.products import unpack_symmetric, weighted_grams
+from skmoe.rows.products import place_blocks, unpack_symmetric, weighted_grams
 
-__all__ = ["GateSums", "gate_channels", "gate_kernel", "gate_sums", "maximise_gate", "project_rows"]
+__all__ = [
+    "GateSums",
+    "gate_channels",
+    "gate_kernel",
+    "gate_sums",
+    "log_sum_exp",
+    "maximise_gate",
+    "project_rows",
+    "softmax",
+    "with_zero_row",
+]
 
 
 LAST_STEP = 1e-4
 """A relative Newton step this small is the last: what it leaves, its square, is below any use of the gate."""
+
+
+def log_sum_exp(L: Array) -> tuple[Array, Array]:
+    """Log of the sum of exponentials over channels (..., k, b), and the normalised exponentials."""
+    xp = array_namespace(L)
+    top = xp.max(L, axis=-2, keepdims=True)
+    E = xp.exp(L - top)
+    total = xp.sum(E, axis=-2, keepdims=True)
+    E /= total
+    return (top + xp.log(total))[..., 0, :], E
+
+
+def softmax(L: Array) -> tuple[Array, Array]:
+    """Softmax over channels of logits (..., k, b), and its log."""
+    log_total, P = log_sum_exp(L)
+    return P, L - log_total[..., None, :]
+
+
+def with_zero_row(W: np.ndarray) -> np.ndarray:
+    """Gate vectors (k-1, D) with the zero row of the last expert, (k, D)."""
+    return np.vstack([W, np.zeros((1, W.shape[1]))])
 
 
 class GateSums(NamedTuple):
@@ -71,12 +102,7 @@ def gate_kernel(
 def gate_sums(value: Array, gradient: Array, packed: Array) -> GateSums:
     """Bring the totals of `gate_kernel` to the host and lay the Hessian out."""
     G, blocks = to_numpy(gradient), unpack_symmetric(to_numpy(packed))
-    q, D = G.shape
-    H = np.empty((q, D, q, D))
-    for block, i, j in zip(blocks, *np.triu_indices(q), strict=True):
-        H[i, :, j, :] = block
-        H[j, :, i, :] = block
-    return GateSums(float(value), G, H.reshape(q * D, q * D))
+    return GateSums(float(value), G, place_blocks(blocks, len(G)))
 
 
 def project_rows(W: np.ndarray, radius: float | None) -> np.ndarray:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import ndtr
 
+from skmoe.inference.summary import TWO_SIDED_95
+from skmoe.model.predictive import cdf
 from skmoe.plots.reading import check_whole, rows_and_outputs
 from skmoe.plots.style import COLORS, Display, ink
 
@@ -48,9 +49,7 @@ class CalibrationDisplay(Display):
         """
         X, y = rows_and_outputs(model, X, y)
         edges = np.linspace(0, 1, check_whole(bins, 1, "bins") + 1)
-        p = model.parameters_
-        pit = np.sum(p.gate_proba(X) * ndtr((y[:, None] - p.expert_means(X)) / p.sigma), axis=1)
-        pit = np.clip(pit, 0.0, 1.0)  # the gate's probabilities add up to one but for roundoff
+        pit = np.clip(cdf(model.parameters_, X, y), 0.0, 1.0)  # the gate's probabilities add up to one but for roundoff
         density = np.histogram(pit, edges)[0] * (len(edges) - 1) / len(pit)
         nominal = np.linspace(0.05, 0.95, 19)
         # y is inside the central interval of coverage c where its PIT is within c / 2 of one half
@@ -60,7 +59,7 @@ class CalibrationDisplay(Display):
     def _draw(self, *axes: Any) -> None:
         left, right = axes
         n, bins = len(self.pit), len(self.density)
-        spread = 1.96 * np.sqrt((bins - 1) / n)
+        spread = TWO_SIDED_95 * np.sqrt((bins - 1) / n)
         left.stairs(self.density, self.edges, fill=True, color=COLORS[0], alpha=0.75)
         for height, dash in ((1.0, "--"), (1 - spread, ":"), (1 + spread, ":")):
             left.axhline(height, color=ink(left), linewidth=1, linestyle=dash)
@@ -69,7 +68,7 @@ class CalibrationDisplay(Display):
         left.set_xlabel("PIT of the rows")
         left.set_ylabel("density (dotted: 95% if right)")
         c = np.linspace(0, 1, 101)
-        half = 1.96 * np.sqrt(c * (1 - c) / n)
+        half = TWO_SIDED_95 * np.sqrt(c * (1 - c) / n)
         right.fill_between(c, c - half, c + half, color=ink(right), alpha=0.16, linewidth=0)
         right.plot([0, 1], [0, 1], color=ink(right), linewidth=1, linestyle="--")
         right.plot(self.nominal, self.observed, color=COLORS[0], marker="o", markersize=4)

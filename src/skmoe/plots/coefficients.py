@@ -8,8 +8,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from skmoe.inference.uncertainty import split_errors
-from skmoe.plots.reading import check_model, expert_names, feature_names
+from skmoe.inference import feature_names, split_errors
+from skmoe.inference.summary import TWO_SIDED_95
+from skmoe.plots.reading import check_model, expert_names
 from skmoe.plots.style import Display, expert_styles, ink, label, legend_above, plain_text
 from skmoe.rows.checks import check_columns
 
@@ -78,7 +79,7 @@ class CoefficientsDisplay(Display):
             # columns that experts do not see have coefficients of exactly zero
             chosen = [int(j) for j in order if largest[j] > 0] or [int(j) for j in order]
         names = feature_names(model)
-        half = 1.96 * errors[:, chosen]
+        half = TWO_SIDED_95 * errors[:, chosen]
         return cls(
             coefficients[:, chosen],
             coefficients[:, chosen] - half,

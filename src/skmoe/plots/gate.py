@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from skmoe.plots.reading import check_whole, column, expert_names, feature_names, grid_over, rows, typical_row
+from skmoe.inference import feature_names
+from skmoe.plots.reading import check_whole, column, expert_names, grid_over, rows, typical_row
 from skmoe.plots.style import (
     Display,
     expert_colors,

@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from skmoe.inference.uncertainty import mixture_quantile
+from skmoe.inference import feature_names
+from skmoe.model.predictive import interval
 from skmoe.plots.reading import (
     check_whole,
     column,
     expert_names,
-    feature_names,
     grid_over,
     rows,
     rows_and_outputs,
@@ -178,13 +178,8 @@ class BandDisplay(Display):
         at = np.tile(typical, (len(grid), 1))
         at[:, j] = grid
         parameters = model.parameters_
-        P, experts = parameters.gate_proba(at), parameters.expert_means(at)
-        bands = {}
-        for coverage in sorted(float(c) for c in coverages):
-            tail = (1 - coverage) / 2
-            bands[coverage] = np.stack(
-                [mixture_quantile(P, experts, parameters.sigma, level) for level in (tail, 1 - tail)], axis=1
-            )
+        experts = parameters.expert_means(at)
+        bands = {c: interval(parameters, c, at) for c in sorted(float(c) for c in coverages)}
         display = cls(name, grid, typical, parameters.predict(at), experts, bands, expert_names(model))
         if y is not None:
             chosen = some_rows(len(y), MOST_POINTS, 0)

@@ -6,16 +6,18 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from skmoe.rows.arrays import to_numpy
+from skmoe.rows.blocks import in_memory
 from skmoe.rows.checks import check_columns
+from skmoe.rows.inputs import rows_to_use
 
 __all__ = [
     "check_model",
     "check_whole",
     "column",
     "expert_names",
-    "feature_names",
     "grid_over",
     "rows",
     "rows_and_outputs",
@@ -37,27 +39,24 @@ def check_model(model: Any) -> None:
 def rows(model: Any, X: Any) -> np.ndarray:
     """Rows (n, d) as the model would take them, names checked."""
     check_model(model)
-    return validate_data(model, X, reset=False, dtype=np.float64)
+    return _on_the_host(rows_to_use(model, X)[0])
 
 
 def rows_and_outputs(model: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Rows (n, d) and outputs (n,) as the model would take them."""
     check_model(model)
-    X, y = validate_data(model, X, y, reset=False, dtype=np.float64, y_numeric=True)
-    return X, np.asarray(y, dtype=np.float64)
+    X, y = (_on_the_host(values) for values in rows_to_use(model, X, y))
+    return X, y
 
 
-def feature_names(model: Any) -> list[str]:
-    """Names of the columns, or x0, x1, ... where the model was fitted to a bare array."""
-    d = model.expert_coef_.shape[1]
-    return [str(name) for name in getattr(model, "feature_names_in_", [f"x{i}" for i in range(d)])]
+def _on_the_host(values: Any) -> np.ndarray:
+    return np.asarray(to_numpy(in_memory(values)[0]), dtype=np.float64)
 
 
 def column(model: Any, feature: Any, name: str = "feature") -> int:
     """Index of a column given by name or index."""
-    found = check_columns([feature], getattr(model, "feature_names_in_", None), model.expert_coef_.shape[1], name)
-    assert found is not None
-    return found[0]
+    known, d = getattr(model, "feature_names_in_", None), model.expert_coef_.shape[1]
+    return (check_columns([feature], known, d, name) or [])[0]
 
 
 def expert_names(model: Any) -> list[str]:

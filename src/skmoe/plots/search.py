@@ -9,15 +9,17 @@ import numpy as np
 
 from skmoe.plots.reading import check_model
 from skmoe.plots.style import COLORS, Display, ink, label, legend_above, plain_text
+from skmoe.search import Stage
 
 __all__ = ["ChoiceDisplay", "SpectrumDisplay", "TraceDisplay"]
 
 SAME = 1e-6  # starts that end this near, in mean log-likelihood, are drawn at one place
 MOST_STARTS = 16
 STAGES = {
-    "race": ("o", "dropped early"),
-    "subsample": ("s", "on some rows"),
-    "all rows": ("D", "on all rows"),
+    Stage.RACE: ("o", COLORS[2], "dropped early"),
+    Stage.SUBSAMPLE: ("s", COLORS[1], "on some rows"),
+    Stage.SAMPLE: ("^", COLORS[3], "on a sample"),
+    Stage.ALL_ROWS: ("D", COLORS[0], "on all rows"),
 }
 
 
@@ -28,7 +30,7 @@ class TraceDisplay(Display):
     Attributes
     ----------
     log_likelihood : mean log-likelihood after each step of the winner
-    starts, stages : name of each start, and how far it came ("race", "subsample", "all rows")
+    starts, stages : name of each start, and how far it came ("race", "subsample", "sample", "all rows")
     shortfall : how far each start ended below the best of those that saw as many rows, in mean log-likelihood
     winner : name        agreement : how many starts reached the same optimum
     """
@@ -61,7 +63,7 @@ class TraceDisplay(Display):
             if np.any(group):
                 shortfall[group] = np.max(values[group]) - values[group]
         return cls(
-            np.asarray(history["log_likelihood"], dtype=np.float64),
+            np.asarray(history["objective"], dtype=np.float64),
             [name for name, _, _ in records],
             [stage for _, _, stage in records],
             shortfall,
@@ -95,11 +97,11 @@ class TraceDisplay(Display):
         # what was finished on all rows first, then the best of the rest
         order = sorted(range(len(self.starts)), key=lambda i: (self.stages[i] != "all rows", self.shortfall[i]))
         shown = order[:MOST_STARTS]
-        for number, (stage, (marker, words)) in enumerate(STAGES.items()):
+        for stage, (marker, color, words) in STAGES.items():
             mine = [(place, i) for place, i in enumerate(shown) if self.stages[i] == stage]
             if mine:
                 x = [max(self.shortfall[i], SAME) for _, i in mine]
-                ax.plot(x, [p for p, _ in mine], linestyle="none", marker=marker, color=COLORS[2 - number], label=words)
+                ax.plot(x, [p for p, _ in mine], linestyle="none", marker=marker, color=color, label=words)
         ax.set_xscale("log")
         known = self.shortfall[shown][np.isfinite(self.shortfall[shown])]
         farthest = max(float(np.max(known, initial=0.0)), 1e-2)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from skmoe.inference import feature_names
+from skmoe.inference.diagnosis import SMALL_SHARE
 from skmoe.report.known import Known
 from skmoe.report.markup import Number, Safe, join, paragraphs, table, tag
-from skmoe.report.words import feature_names, listed, percent, three
+from skmoe.report.words import listed, percent, three
 
 __all__ = ["care", "certainty", "everything", "prediction"]
 
-SMALL = 0.05  # share of the rows below which an expert is worth a warning
 ALWAYS = (
     "Coefficients describe how rows differ, not what happens when an input is changed.",
     "Far from the rows of the fit the model only extends what it saw among them: trust it less there.",
@@ -185,7 +186,7 @@ def care(known: Known) -> Safe:
             )
         )
     warnings = list(ALWAYS)
-    small = [f"{i + 1}" for i, share in enumerate(model.shares_) if share < SMALL]
+    small = [f"{i + 1}" for i, share in enumerate(model.shares_) if share < SMALL_SHARE]
     if small:
         warnings.insert(0, f"Few rows belong to expert {listed(small)}: they may be a handful of outliers.")
     parts += [tag("h3", "In any case"), tag("ul", *(tag("li", text) for text in warnings))]

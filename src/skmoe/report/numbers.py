@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 from sklearn.linear_model import LinearRegression
-from sklearn.utils.validation import validate_data
 
-from skmoe.inference.uncertainty import mixture_quantile
-from skmoe.report.words import feature_names
+from skmoe.inference import feature_names
+from skmoe.model.predictive import cdf, interval
+from skmoe.plots.reading import rows as rows_of
+from skmoe.plots.reading import rows_and_outputs
 
 __all__ = ["GateCurve", "Quality", "Rows", "gate_curves", "qualities"]
 
@@ -34,9 +35,8 @@ class Rows:
     def of(cls, model: Any, X: Any, y: Any) -> Rows:
         """Rows checked against the columns that the model knows."""
         if y is None:
-            return cls(X, validate_data(model, X, reset=False, dtype=np.float64), None)
-        values, outputs = validate_data(model, X, y, reset=False, dtype=np.float64, y_numeric=True)
-        return cls(X, values, np.asarray(outputs, dtype=np.float64))
+            return cls(X, rows_of(model, X), None)
+        return cls(X, *rows_and_outputs(model, X, y))
 
 
 def _evenly(n: int, most: int) -> np.ndarray:
@@ -78,12 +78,10 @@ def qualities(model: Any, rows: Rows, test: Rows | None) -> list[Quality]:
 
 
 def _of_mixture(model: Any, X: np.ndarray, y: np.ndarray, name: str) -> Quality:
-    P, mean = model.parameters_.gate_proba(X), model.parameters_.expert_means(X)
-    sigma = model.noise_scale_
-    below = np.sum(P * ndtr((y[:, None] - mean) / sigma), axis=1)
-    some = _evenly(len(y), WIDTH_ROWS)
-    low, high = (mixture_quantile(P[some], mean[some], sigma, level) for level in (0.05, 0.95))
-    return _quality("mixture of experts", name, y, np.sum(P * mean, axis=1), below, float(np.median(high - low)))
+    below = cdf(model.parameters_, X, y)
+    low, high = interval(model.parameters_, 0.9, X[_evenly(len(y), WIDTH_ROWS)]).T
+    predicted = model.parameters_.predict(X)
+    return _quality("mixture of experts", name, y, predicted, below, float(np.median(high - low)))
 
 
 def _of_line(line: Any, scale: float, X: np.ndarray, y: np.ndarray, name: str) -> Quality:

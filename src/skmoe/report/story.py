@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from skmoe.inference import feature_names
 from skmoe.report.known import Known
 from skmoe.report.markup import Number, Safe, join, paragraphs, table, tag
 from skmoe.report.pictures import expert_style, gate_picture
-from skmoe.report.words import experts_in_words, feature_names, gate_in_words, three
+from skmoe.report.words import experts_in_words, gate_in_words, three
 
 __all__ = ["overview", "regimes", "where"]
 

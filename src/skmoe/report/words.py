@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
-__all__ = ["experts_in_words", "feature_names", "gate_in_words", "interval", "listed", "percent", "short", "three"]
+from skmoe.inference import feature_names
+from skmoe.inference.summary import TWO_SIDED_95
+from skmoe.plots.reading import rows
+
+__all__ = ["experts_in_words", "gate_in_words", "interval", "listed", "percent", "short", "three"]
 
 NAMED = 3  # features that a sentence names
-CLEAR = 1.96  # standard errors from zero at which a direction counts as known
+CLEAR = TWO_SIDED_95  # standard errors from zero at which a direction counts as known
 STRONG = 1.0  # change of the log-odds per standard deviation at which an expert "takes over"
 MINOR = 0.1  # effects below this part of the strongest are not worth a word
 TWO_VALUED_ROWS = 1000  # rows looked at before a column is searched for its two values in full
@@ -51,17 +54,12 @@ def interval(value: float, error: float, *, around: str = "({} to {})") -> str:
     """An estimate with its 95% interval, or alone where its error is not known or it was not estimated."""
     if not error > 0:
         return three(value)
-    return f"{three(value)} {around.format(three(value - 1.96 * error), three(value + 1.96 * error))}"
+    return f"{three(value)} {around.format(three(value - TWO_SIDED_95 * error), three(value + TWO_SIDED_95 * error))}"
 
 
 def listed(parts: Sequence[str]) -> str:
     """Parts as a list in a sentence: a, b and c."""
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-
-
-def feature_names(model: Any) -> list[str]:
-    """Names of the columns a model was fitted to, made up where it saw none."""
-    return [str(name) for name in getattr(model, "feature_names_in_", [f"x{i}" for i in range(model.n_features_in_)])]
 
 
 @dataclass(frozen=True)
@@ -78,7 +76,7 @@ class Columns:
         names = feature_names(model)
         if X is None:
             return cls(names, None, None, [None] * len(names))
-        X = validate_data(model, X, reset=False, dtype=np.float64)
+        X = rows(model, X)
         return cls(names, np.std(X, axis=0), np.mean(X, axis=0), [_two_values(column) for column in X.T])
 
 
@@ -225,7 +223,7 @@ def _condition(value: float, error: float, columns: Columns, j: int) -> str:
 
 def _odds(value: float, error: float, step: float, change: str) -> str:
     """How the odds grow over a step, which `change` names, with a 95% interval where there is one."""
-    middle, reach = abs(value) * step, 1.96 * error * step
+    middle, reach = abs(value) * step, TWO_SIDED_95 * error * step
     if middle > np.log(1000):
         return "a sharp switch"
     words = f"odds {three(np.exp(middle))} times as high{change}"

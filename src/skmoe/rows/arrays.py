@@ -1,4 +1,4 @@
-"""Array namespaces and devices: the one room that tells NumPy, PyTorch and CuPy apart.
+"""Array namespaces and devices: the one module that tells NumPy, PyTorch and CuPy apart.
 
 Kernels elsewhere are written against the Array API standard. What the standard leaves out, and the traffic of small
 matrices between the device of the rows and the host, is here.
@@ -18,6 +18,7 @@ __all__ = [
     "Array",
     "array_namespace",
     "columns",
+    "design",
     "device",
     "is_array",
     "multiply_into",
@@ -25,6 +26,7 @@ __all__ = [
     "rows_last",
     "to_device",
     "to_numpy",
+    "with_ones",
 ]
 
 
@@ -85,3 +87,15 @@ def rows_last(X: Array) -> Array:
     if compat.is_cupy_array(XT):
         return array_namespace(XT).ascontiguousarray(XT)
     return XT
+
+
+def design(X: Array, intercept: bool) -> Array:
+    """Block of rows (b, d) as (d, b), or (d + 1, b) with a last channel of ones."""
+    Z = rows_last(X)
+    return with_ones(Z) if intercept else Z
+
+
+def with_ones(Z: Array) -> Array:
+    """A block (d, b) with a last channel of ones, (d + 1, b)."""
+    xp = array_namespace(Z)
+    return xp.concat([Z, xp.ones((1, Z.shape[1]), dtype=Z.dtype, device=device(Z))], axis=0)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.rows.files import TableError, arrow, listed
+from skmoe.rows.formats import TableError, arrow, listed
 
 __all__ = ["Column", "absent_in", "as_numbers", "as_texts", "is_number", "kind_of", "learn_column"]
 
@@ -29,6 +29,16 @@ class Column:
         if self.kind == "category":
             return [f"{self.name}={category}" for category in self.categories[1:]]
         return [self.name]
+
+    @property
+    def about_categories(self) -> str:
+        """What became of categories, in words; empty for other columns."""
+        if self.kind != "category":
+            return ""
+        return (
+            f"column {self.name!r}: {len(self.categories)} categories became {len(self.features)} inputs; coefficients "
+            f"compare with {self.categories[0]!r}"
+        )
 
     @property
     def type(self) -> Any:

@@ -1,4 +1,4 @@
-"""Which columns of a table become which inputs of a model, learned once and applied to new rows alike."""
+"""Tables of text and numbers turned into numbers: learned from a table once, applied to new rows alike."""
 
 from __future__ import annotations
 
@@ -9,16 +9,29 @@ from typing import Any
 import numpy as np
 
 from skmoe.rows.columns import Column, absent_in, as_numbers, as_texts, is_number, kind_of, learn_column
-from skmoe.rows.files import TableError, arrow, listed
+from skmoe.rows.formats import TableError, arrow, listed
+from skmoe.rows.streamed import Streamed
 
-__all__ = ["Recipe"]
+__all__ = ["EncodedTable", "TableEncoder"]
 
 MISSING = ("drop", "impute", "error")
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """What became of each column of a table, for new tables to be treated the same."""
+class EncodedTable:
+    """Inputs (n, d) that the columns of a table became, with their names and how they came about.
+
+    `MoERegressor.fit` takes it as X, and keeps the encoder for new tables.
+    """
+
+    X: np.ndarray | Streamed
+    names: list[str]
+    encoder: TableEncoder
+
+
+@dataclass(frozen=True)
+class TableEncoder:
+    """What became of each column of a table, so that new tables are treated the same."""
 
     target: str | None
     columns: tuple[Column, ...]
@@ -26,6 +39,57 @@ class Recipe:
     missing: str = "drop"
     dropped: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=(), compare=False)  # what the owner of the table should know
+
+    @classmethod
+    def learn(
+        cls, table: Any, target: str, *, weights: str | None = None, drop: Sequence[str] = (), missing: str = "drop"
+    ) -> TableEncoder:
+        """Look at a table and decide what each of its columns becomes.
+
+        Parameters
+        ----------
+        table : pyarrow.Table
+        target : str
+            The column to be predicted; it must hold numbers.
+        weights : str, optional
+            A column of sample weights.
+        drop : sequence of str
+            Columns to leave out.
+        missing : {"drop", "impute", "error"}
+            Rows that lack an input are left out, or get the median or most frequent value, or are refused.
+        """
+        _check_request(table, target, drop, missing)
+        y = _output(table, target)
+        whole = ~np.isnan(y)
+        if weights is not None:
+            whole &= ~np.isnan(_weights(table, weights, target))
+        names = [n for n in table.column_names if n not in (target, weights, *drop)]
+        kinds = {name: kind_of(table[name], name) for name in names}
+        absent = {name: absent_in(table[name], kinds[name]) for name in names}
+        empty = [name for name in names if kinds[name] == "empty" or bool(np.all(absent[name]))]
+        names = [name for name in names if name not in empty]
+        lacking = {name: int(np.sum(absent[name])) for name in names if np.any(absent[name])}
+        notes = [f"column {name!r} holds no values and was dropped" for name in empty]
+        notes += _about_missing(lacking, target, int(np.sum(np.isnan(y))), missing)
+        if missing == "drop":
+            for name in names:
+                whole &= ~absent[name]
+        notes += _about_rows(whole, lacking)
+        if np.min(y[whole]) == np.max(y[whole]):
+            raise TableError(f"target {target!r} is {y[whole][0]:g} in every row; there is nothing to learn from it")
+        kept = table.filter(arrow().array(whole))
+        learned = {name: learn_column(kept[name], name, kinds[name], missing == "impute") for name in names}
+        constant = [name for name, column in learned.items() if column is None]
+        columns = tuple(column for column in learned.values() if column is not None)
+        notes += [f"column {name!r} is the same in every row and was dropped" for name in constant]
+        notes += [about for column in columns if (about := column.about_categories)]
+        return cls(target, columns, weights, missing, (*drop, *empty, *constant), tuple(notes))
+
+    def __post_init__(self) -> None:
+        if not self.columns:
+            raise TableError("no column is left as an input; a target and at least one other column are needed")
+        if len(set(self.features)) < len(self.features):
+            raise TableError(f"inputs would share a name: {listed(sorted(self.features))}; rename a column")
 
     @property
     def features(self) -> list[str]:
@@ -37,21 +101,21 @@ class Recipe:
         """Columns that a table must have for prediction, and what they are read as."""
         return {column.name: column.type for column in self.columns}
 
-    def apply(self, table: Any, *, unseen: str = "error") -> tuple[np.ndarray, np.ndarray]:
+    def encode(self, table: Any, *, unseen: str = "error") -> tuple[np.ndarray, np.ndarray]:
         """Inputs of the rows that have them all, (kept, d), and which rows these are, (n,).
 
         A category that was not there in fitting is refused, or its row left out with ``unseen="empty"``.
         """
         inputs, keep = [], np.ones(table.num_rows, dtype=bool)
         for column in self.columns:
-            if column.name not in table.column_names:
+            if column.name not in table.schema.names:
                 raise TableError(f"column {column.name!r}, which the model needs, is not in the table")
-            encoded, known = column.encode(table[column.name], unseen)
+            encoded, known = column.encode(table.column(column.name), unseen)
             inputs += encoded
             keep &= known
         return np.column_stack([values[keep] for values in inputs]), keep
 
-    def rows(self, table: Any, *, unseen: str = "error") -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    def rows(self, table: Any, *, unseen: str = "error") -> tuple[EncodedTable, np.ndarray, np.ndarray | None]:
         """Inputs, outputs and weights of the rows that have them all."""
         y = as_numbers(table[_known(table, self.target, "target")], self.target or "")
         whole = ~np.isnan(y)
@@ -59,18 +123,19 @@ class Recipe:
         if self.weights is not None and self.weights in table.column_names:
             weight = as_numbers(table[self.weights], self.weights)
             whole &= ~np.isnan(weight)
-        X, keep = self.apply(table.filter(arrow().array(whole)), unseen=unseen)
-        return X, y[whole][keep], None if weight is None else weight[whole][keep]
+        X, keep = self.encode(table.filter(arrow().array(whole)), unseen=unseen)
+        inputs = EncodedTable(X, self.features, self)
+        return inputs, y[whole][keep], None if weight is None else weight[whole][keep]
 
-    def expand(self, names: Sequence[str], option: str) -> list[int]:
-        """Positions of the inputs that the named columns became."""
-        index, found = {feature: i for i, feature in enumerate(self.features)}, []
+    def expand(self, names: Sequence[str], option: str) -> list[str]:
+        """Names of the inputs that the named columns became."""
+        found: list[str] = []
         columns = {column.name: column for column in self.columns}
         for name in names:
             if name not in columns:
                 why = "was dropped" if name in self.dropped else f"is not among the inputs {listed(list(columns))}"
                 raise TableError(f"{option}: column {name!r} {why}")
-            found += [index[feature] for feature in columns[name].features]
+            found += columns[name].features
         if len(set(found)) < len(found):
             raise TableError(f"{option}: a column is named twice")
         return found
@@ -82,82 +147,25 @@ class Recipe:
         return plain
 
     @classmethod
-    def from_json(cls, plain: Mapping[str, Any]) -> Recipe:
+    def from_json(cls, plain: Mapping[str, Any]) -> TableEncoder:
         """From what `to_json` gave."""
         try:
             columns = tuple(Column(**{**c, "categories": tuple(c["categories"])}) for c in plain["columns"])
             return cls(**{**plain, "columns": columns, "dropped": tuple(plain["dropped"])})
         except (TypeError, KeyError) as error:
-            raise TableError(f"the recipe of columns in the model file is damaged ({error})") from error
-
-    @classmethod
-    def learn(
-        cls, table: Any, target: str, *, weights: str | None = None, drop: Sequence[str] = (), missing: str = "drop"
-    ) -> Recipe:
-        """Look at a table and decide what each of its columns becomes.
-
-        Parameters
-        ----------
-        table : pyarrow.Table
-        target : the column to be predicted; it must hold numbers
-        weights : a column of sample weights
-        drop : columns to leave out
-        missing : {"drop", "impute", "error"}
-            Rows that lack an input are left out, or get the median or most frequent value, or are refused.
-        """
-        if missing not in MISSING:
-            raise TableError(f"missing must be one of {', '.join(MISSING)}; got {missing!r}")
-        for name, what in ((target, "target"), *((n, "drop") for n in drop)):
-            _known(table, name, what)
-        if target in drop:
-            raise TableError(f"drop: {target!r} is the target")
-        y = _output(table, target)
-        keep = ~np.isnan(y)
-        if weights is not None:
-            keep &= ~np.isnan(_weights(table, weights, target))
-        names = [n for n in table.column_names if n not in (target, weights, *drop)]
-        kinds = {name: kind_of(table[name], name) for name in names}
-        absent = {name: absent_in(table[name], kinds[name]) for name in names}
-        empty = [name for name in names if kinds[name] == "empty" or bool(np.all(absent[name]))]
-        names = [name for name in names if name not in empty]
-        lacking = {name: int(np.sum(absent[name])) for name in names if np.any(absent[name])}
-        notes = [f"column {name!r} holds no values and was dropped" for name in empty]
-        notes += _speak_of_missing(lacking, target, int(np.sum(np.isnan(y))), missing)
-        if missing == "drop":
-            for name in names:
-                keep &= ~absent[name]
-        if np.sum(keep) < 2:
-            raise TableError(
-                f"{np.sum(keep)} of {table.num_rows} rows can be used, and at least two are needed"
-                + (f"; missing values: {_counts(lacking)}; try --missing impute or --drop" if lacking else "")
-            )
-        if not np.all(keep):
-            notes.append(f"{np.sum(~keep)} of {table.num_rows} rows lack a value and were dropped")
-        if np.min(y[keep]) == np.max(y[keep]):
-            raise TableError(f"target {target!r} is {y[keep][0]:g} in every row; there is nothing to learn from it")
-        kept = table.filter(arrow().array(keep))
-        columns, constant = [], []
-        for name in names:
-            column = learn_column(kept[name], name, kinds[name], missing == "impute")
-            if column is None:
-                constant.append(name)
-                notes.append(f"column {name!r} is the same in every row and was dropped")
-                continue
-            columns.append(column)
-            if column.kind == "category":
-                notes.append(
-                    f"column {name!r}: {len(column.categories)} categories became {len(column.features)} inputs; "
-                    f"coefficients compare with {column.categories[0]!r}"
-                )
-        recipe = cls(target, tuple(columns), weights, missing, (*drop, *empty, *constant), tuple(notes))
-        if not columns:
-            raise TableError("no column is left as an input; a target and at least one other column are needed")
-        if len(set(recipe.features)) < len(recipe.features):
-            raise TableError(f"inputs would share a name: {listed(sorted(recipe.features))}; rename a column")
-        return recipe
+            raise TableError(f"what the model file says of its columns is damaged ({error})") from error
 
 
-# -- words ------------------------------------------------------------------------------------------------------------
+# -- what is refused, and what is said --------------------------------------------------------------------------------
+
+
+def _check_request(table: Any, target: str, drop: Sequence[str], missing: str) -> None:
+    if missing not in MISSING:
+        raise TableError(f"missing must be one of {', '.join(MISSING)}; got {missing!r}")
+    for name, what in ((target, "target"), *((n, "drop") for n in drop)):
+        _known(table, name, what)
+    if target in drop:
+        raise TableError(f"drop: {target!r} is the target")
 
 
 def _known(table: Any, name: str | None, what: str) -> str:
@@ -192,7 +200,7 @@ def _weights(table: Any, weights: str, target: str) -> np.ndarray:
     return values
 
 
-def _speak_of_missing(lacking: dict[str, int], target: str, targets: int, missing: str) -> list[str]:
+def _about_missing(lacking: dict[str, int], target: str, targets: int, missing: str) -> list[str]:
     counts = {**({target: targets} if targets else {}), **lacking}
     if not counts:
         return []
@@ -202,6 +210,15 @@ def _speak_of_missing(lacking: dict[str, int], target: str, targets: int, missin
     if missing == "impute" and lacking:
         notes.append(f"missing inputs were filled with the median or most frequent value: {listed(list(lacking))}")
     return notes
+
+
+def _about_rows(whole: np.ndarray, lacking: Mapping[str, int]) -> list[str]:
+    if np.sum(whole) < 2:
+        raise TableError(
+            f"{np.sum(whole)} of {len(whole)} rows can be used, and at least two are needed"
+            + (f"; missing values: {_counts(lacking)}; try --missing impute or --drop" if lacking else "")
+        )
+    return [] if np.all(whole) else [f"{np.sum(~whole)} of {len(whole)} rows lack a value and were dropped"]
 
 
 def _counts(lacking: Mapping[str, int]) -> str:

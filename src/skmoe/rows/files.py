@@ -1,242 +1,201 @@
-"""Tables from files and to files: CSV, TSV (gzipped too), Parquet and Arrow, or CSV from standard input.
-
-Only pyarrow reads: it is fast, it streams, and it is one dependency. Whatever is wrong with a file is said in one line
-that begins with the file's name.
-"""
+"""A table in files or in pyarrow's memory: read at once, a batch at a time, or as columns of numbers for kernels."""
 
 from __future__ import annotations
 
-import codecs
-import gzip
-import shutil
-import sys
-import tempfile
-import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
-from typing import IO, Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
+from functools import cached_property, partial
+from typing import Any
 
-__all__ = ["TableError", "arrow", "batches", "check_suffix", "read", "writing"]
+import numpy as np
 
-BATCH_ROWS = 65_536
-KINDS = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".csv.gz": "csv",
-    ".tsv.gz": "tsv",
-}
-WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+from skmoe.rows.formats import TEXT, TableError, find_source, listed, named_after, read_text, text_dataset
+from skmoe.rows.streamed import Streamed
+
+__all__ = ["FileColumns", "FileTable", "open_table"]
+
+BATCH_ROWS = 2**16
+READ_AHEAD = 2  # batches decoded while one is worked on; each more is memory
 
 
-class TableError(ValueError):
-    """A table that cannot be used; the message tells its owner why, and what to do."""
-
-
-def arrow() -> Any:
-    """pyarrow, or how to get it."""
-    try:
-        import pyarrow
-    except ImportError as error:
-        raise ImportError('reading tables needs pyarrow: pip install "skmoe[data]"') from error
-    return pyarrow
-
-
-def check_suffix(path: str) -> str:
-    """Kind of a table file by its name: "csv", "tsv", "parquet" or "arrow"; "-" is CSV."""
-    if path == "-":
-        return "csv"
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    if suffixes[-1:] == [".gz"]:
-        suffixes = ["".join(suffixes[-2:])]
-    kind = KINDS.get(suffixes[-1]) if suffixes else None
-    if kind is None:
-        raise TableError(f"{path}: which kind of table this is cannot be told; name it {', '.join(KINDS)}")
-    return kind
-
-
-def read(path: str) -> Any:
-    """A whole table as a `pyarrow.Table`, types of CSV columns found from all rows; "-" is standard input."""
-    pa = arrow()
-    with _told(path), _local(path) as (place, kind):
-        if kind in ("csv", "tsv"):
-            from pyarrow import csv
-
-            _check_text(path, place)
-            with _bytes(place) as stream:
-                table = csv.read_csv(stream, parse_options=_cells(kind), convert_options=_conversion())
-        else:
-            table = pa.Table.from_batches(*_binary(place, kind, None))
-        _check_names(path, table.column_names)
-        return table
-
-
-def batches(path: str, types: Mapping[str, Any]) -> Iterator[Any]:
-    """Some columns of a table as a stream of `pyarrow.Table`, so that memory stays flat however long the file is.
+def open_table(source: Any, columns: Sequence[str] | None = None) -> FileTable:
+    """Open a file, a folder of files, or a pyarrow table or dataset, as a table whose rows come in blocks.
 
     Parameters
     ----------
-    path : a file, or "-" for standard input
-    types : the columns, and the type that each is read as where the file does not say (CSV)
+    source : path, "-", pyarrow Table or Dataset, or an opened table
+        A path of a Parquet, CSV, TSV or Arrow file, or of a folder of such files; "-" is CSV from standard input.
+    columns : sequence of str, optional
+        Columns to be used, by default all.
+
+    Returns
+    -------
+    FileTable
+        The table, of which no row has been read yet.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from skmoe.rows import open_table
+    >>> table = open_table(pa.table({"age": [1.0, 2.0], "price": [3.0, 5.0]}))
+    >>> table.columns(["age"]).shape
+    (2, 1)
     """
-    pa = arrow()
-    with _told(path), _local(path) as (place, kind):
-        if kind in ("csv", "tsv"):
-            from pyarrow import csv
-
-            _check_text(path, place)
-            with _bytes(place) as stream, csv.open_csv(stream, parse_options=_cells(kind)) as reader:
-                names = reader.schema.names
-            _check_names(path, names, needed=types)
-            conversion = _conversion(column_types=dict(types), include_columns=list(types))
-            # where there is one column only, an empty line is a row with nothing in it
-            cells = _cells(kind, ignore_empty_lines=len(names) > 1)
-            with (
-                _bytes(place) as stream,
-                csv.open_csv(stream, parse_options=cells, convert_options=conversion) as reader,
-            ):
-                for batch in reader:
-                    yield pa.Table.from_batches([batch])
-        else:
-            parts, schema = _binary(place, kind, list(types))
-            _check_names(path, schema.names, needed=types)
-            for batch in parts:
-                for start in range(0, batch.num_rows, BATCH_ROWS):
-                    yield pa.Table.from_batches([batch.slice(start, BATCH_ROWS)]).select(list(types))
+    table = source if isinstance(source, FileTable) else FileTable(source)
+    return table if columns is None else table.only(columns)
 
 
-@contextmanager
-def writing(path: str, schema: Any) -> Iterator[Any]:
-    """A writer with ``write_batch``, of the kind that the file's name says; "-" is CSV on standard output."""
-    pa, kind = arrow(), check_suffix(path)
-    if kind in ("csv", "tsv"):
-        from pyarrow import csv
+class FileTable:
+    """A table in files or in pyarrow's memory: its columns by name. See `open_table`.
 
-        options = csv.WriteOptions(delimiter="\t" if kind == "tsv" else ",", quoting_style="needed")
-        if path == "-":
-            with csv.CSVWriter(sys.stdout.buffer, schema, write_options=options) as writer:
-                yield writer
-            sys.stdout.flush()
-        else:
-            with (
-                gzip.open(path, "wb") if path.endswith(".gz") else open(path, "wb") as sink,
-                csv.CSVWriter(sink, schema, write_options=options) as writer,
-            ):
-                yield writer
-    elif kind == "parquet":
-        from pyarrow import parquet
+    Parameters
+    ----------
+    source : path, "-", pyarrow Table or Dataset
 
-        with parquet.ParquetWriter(path, schema) as writer:
-            yield writer
-    else:
-        with pa.ipc.new_file(path, schema) as writer:
-            yield writer
+    Attributes
+    ----------
+    names : list of str
+        Columns in use.
+    where : str
+        The table's name, for messages.
+    """
 
+    def __init__(self, source: Any) -> None:
+        self._source = find_source(source)
+        self.where, self.kind = self._source.where, self._source.kind
+        self.names = list(self._source.dataset.schema.names)
+        twice = sorted({name for name in self.names if self.names.count(name) > 1})
+        if twice:
+            raise TableError(
+                f"{self.where}: column {twice[0]!r} is there more than once; give every column its own name"
+            )
 
-@contextmanager
-def _told(path: str) -> Iterator[None]:
-    """Whatever goes wrong in reading becomes a `TableError` that names the file."""
-    name = "standard input" if path == "-" else path
-    try:
-        yield
-    except TableError:
-        raise
-    except FileNotFoundError as error:
-        raise TableError(f"{name}: there is no such file") from error
-    except IsADirectoryError as error:
-        raise TableError(f"{name}: this is a directory, not a table") from error
-    except UnicodeDecodeError as error:
-        raise TableError(f"{name}: the text is not UTF-8; save the file as UTF-8") from error
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise TableError(f"{name}: the gzip file is damaged or cut short ({error})") from error
-    except (ValueError, OSError, KeyError, NotImplementedError) as error:  # pyarrow's errors are kinds of these
-        raise TableError(f"{name}: cannot be read ({str(error).splitlines()[0]})") from error
+    # -- columns ------------------------------------------------------------------------------------------------------
 
+    def only(self, columns: Sequence[str]) -> FileTable:
+        """The same table with some of its columns; it is not opened again."""
+        self.check_names(columns)
+        part = copy(self)
+        part.names = list(columns)
+        return part
 
-@contextmanager
-def _local(path: str) -> Iterator[tuple[Path, str]]:
-    """A file that can be opened more than once, and its kind; what comes through a pipe is copied to disk first."""
-    place = Path(path)
-    if path == "-" or place.is_fifo():
-        with tempfile.TemporaryDirectory() as folder:
-            copy = Path(folder) / "input.csv"
-            with open(copy, "wb") as target:
-                if path == "-":
-                    shutil.copyfileobj(sys.stdin.buffer, target)
-                else:
-                    with open(place, "rb") as source:
-                        shutil.copyfileobj(source, target)
-            yield copy, "csv"
-        return
-    if place.is_dir():
-        raise IsADirectoryError(path)
-    kind = check_suffix(path)
-    if not place.exists():
-        raise FileNotFoundError(path)
-    yield place, kind
+    def check_names(self, names: Sequence[str]) -> None:
+        """Refuse names that are no columns."""
+        missing = [n for n in names if n not in self._source.dataset.schema.names]
+        if missing:
+            there = listed(self._source.dataset.schema.names)
+            raise TableError(f"{self.where} has no column {', '.join(map(repr, missing))}; it has {there}")
+        if not names:
+            raise TableError(f"{self.where} leaves no columns to be used as inputs")
 
+    def columns(self, names: Sequence[str]) -> FileColumns:
+        """Several columns of numbers, (n, d)."""
+        self._check_numbers(names)
+        return FileColumns(self, list(names), (self.n, len(names)))
 
-def _bytes(place: Path) -> IO[bytes]:
-    return gzip.open(place) if place.suffix.lower() == ".gz" else open(place, "rb")  # type: ignore[return-value]
+    def column(self, name: str) -> FileColumns:
+        """One column of numbers, (n,)."""
+        self._check_numbers([name])
+        return FileColumns(self, [name], (self.n,))
 
+    def _check_numbers(self, names: Sequence[str]) -> None:
+        import pyarrow.types as kinds
 
-def _check_text(path: str, place: Path) -> None:
-    with _bytes(place) as stream:
-        head = stream.read(4096)
-    if not head.strip():
-        raise TableError(f"{'standard input' if path == '-' else path}: is empty; a header and rows are needed")
-    if head.startswith(WIDE) or b"\0" in head:
-        raise TableError(f"{path}: this is UTF-16 or not text at all; save the file as UTF-8")
+        self.check_names(names)
+        for name in names:
+            kind = self._source.dataset.schema.field(name).type
+            if not (kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind)):
+                raise TableError(
+                    f"column {name!r} of {self.where} holds {kind}, not numbers; leave it out, or encode it first"
+                )
 
+    # -- rows ---------------------------------------------------------------------------------------------------------
 
-def _cells(kind: str, **how: Any) -> Any:
-    from pyarrow import csv
+    @property
+    def size(self) -> int:
+        """Bytes of the files on disk; 0 for tables of pyarrow."""
+        return sum(path.stat().st_size for path in self._source.paths)
 
-    return csv.ParseOptions(delimiter="\t" if kind == "tsv" else ",", newlines_in_values=True, **how)
+    @cached_property
+    def n(self) -> int:
+        """Number of rows; for text it takes a pass over the file."""
+        with named_after(self.where):
+            return int(self._source.dataset.count_rows())
 
+    def read(self) -> Any:
+        """Read all rows as a `pyarrow.Table`; the types of text columns are found from all of them."""
+        with named_after(self.where):
+            if self.kind in TEXT:
+                return read_text(self._source).select(self.names)
+            return self._source.dataset.to_table(columns=self.names)
 
-def _conversion(**how: Any) -> Any:
-    from pyarrow import csv
+    def batches(self, names: Sequence[str], types: Mapping[str, Any] | None = None) -> Iterator[Any]:
+        """Yield record batches of the named columns, in order; memory stays flat however long the table is.
 
-    return csv.ConvertOptions(strings_can_be_null=True, **how)
+        Columns of text files are read as the given `types`.
+        """
+        dataset, seen = self._source.dataset, 0
+        if types is not None and self.kind in TEXT:
+            read_as = {f.name: types.get(f.name, f.type) for f in dataset.schema}
+            dataset = text_dataset(dataset.files, dataset.format, read_as)
+        with named_after(self.where):
+            for scan in self._scans(dataset):
+                for batch in scan(columns=list(names), batch_size=BATCH_ROWS, batch_readahead=READ_AHEAD):
+                    seen += batch.num_rows
+                    if batch.num_rows:
+                        yield batch
+        if "n" in vars(self) and seen != self.n:
+            raise TableError(f"{self.where}: has {seen} rows now and had {self.n} when it was opened: it was changed")
 
+    def _scans(self, dataset: Any) -> Iterator[Callable[..., Any]]:
+        """Ways to read the parts, in order: the row groups of a Parquet file, else all at once.
 
-def _binary(place: Path, kind: str, columns: list[str] | None) -> tuple[Iterator[Any], Any]:
-    """Record batches of a Parquet or Arrow file, and its schema."""
-    pa = arrow()
-    if kind == "parquet":
-        from pyarrow import parquet
-
-        file = parquet.ParquetFile(place)
-        known = None if columns is None else [name for name in columns if name in file.schema_arrow.names]
-        return file.iter_batches(batch_size=BATCH_ROWS, columns=known), file.schema_arrow
-    source = pa.memory_map(str(place))
-    try:
-        reader = pa.ipc.open_file(source)
-    except pa.ArrowInvalid:
-        source.seek(0)
-        reader = pa.ipc.open_stream(source)  # the other of Arrow's two formats
-        return iter(reader), reader.schema
-    return (reader.get_batch(i) for i in range(reader.num_record_batches)), reader.schema
-
-
-def _check_names(path: str, names: list[str], needed: Mapping[str, Any] | None = None) -> None:
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise TableError(f"{path}: column {twice[0]!r} is there more than once; give every column its own name")
-    if len(names) == 1 and any(mark in names[0] for mark in ";\t"):
-        raise TableError(f"{path}: cells seem to be split by other than commas (header {names[0]!r}); use commas")
-    lacking = [name for name in needed or {} if name not in names]
-    if lacking:
-        raise TableError(
-            f"{path}: lacks {', '.join(map(repr, lacking))}, which the model needs; it has {listed(names)}"
-        )
+        One scan of all reads ahead of slow kernels by up to 1 GiB, whatever it is told; one of a row group cannot.
+        """
+        # a dataset of the caller's own may filter rows, which its fragments do not know of
+        if self.kind != "parquet":
+            yield partial(dataset.to_batches, fragment_readahead=1)
+            return
+        for fragment in dataset.get_fragments():
+            for group in fragment.split_by_row_group():
+                yield partial(group.to_batches, schema=dataset.schema)
 
 
-def listed(names: list[str], most: int = 12) -> str:
-    """Names in a row, the first dozen of them."""
-    return ", ".join(map(str, names[:most])) + (f" and {len(names) - most} more" if len(names) > most else "")
+class FileColumns(Streamed):
+    """Columns of numbers of a `FileTable`."""
+
+    def __init__(self, table: FileTable, names: list[str], shape: tuple[int, ...]) -> None:
+        self.table, self.names, self.shape, self.where = table, names, shape, table.where
+
+    def chunks(self, columns: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of all columns in order, a record batch at a time."""
+        names = list(dict.fromkeys(n for c in columns if c is not None for n in c.names))
+        for batch in self.table.batches(names):
+            place = {name: batch.column(i) for i, name in enumerate(batch.schema.names)}
+            yield tuple(None if c is None else c._values(place, batch.num_rows) for c in columns)
+
+    def _values(self, place: dict[str, Any], rows: int) -> np.ndarray:
+        """Numbers of a batch; a column is contiguous, as kernels want it. A missing value is NaN."""
+        # whole numbers of up to 53 bits are exact in float64, and so is float32
+        Z = np.empty((len(self.names), rows))
+        for i, name in enumerate(self.names):
+            column = place[name]
+            if column.type == "bool":
+                column = column.cast("int8")
+            Z[i] = column.to_numpy(zero_copy_only=False)
+        return Z[0] if self.ndim == 1 else Z.T
+
+    def take(self, columns: tuple[Any, ...], rows: np.ndarray) -> tuple[Any, ...]:
+        """Rows of all columns with the given sorted indices; reading ends with the last of them."""
+        parts: list[tuple[Any, ...]] = []
+        start = 0
+        for chunk in self.chunks(columns):
+            size = len(next(c for c in chunk if c is not None))
+            low, high = np.searchsorted(rows, [start, start + size])
+            if high > low:
+                inside = rows[low:high] - start
+                parts.append(tuple(None if c is None else c[inside] for c in chunk))
+            start += size
+            if high == len(rows):
+                break
+        return tuple(None if c[0] is None else np.concatenate(c) for c in zip(*parts, strict=True))

@@ -1,71 +1,174 @@
-"""The estimator's door: what callers have, as rows that kernels take; and results in the caller's own kind of array.
+"""Where callers' rows come in, and results go back in the caller's own kind of array.
 
 Tables in memory go through scikit-learn's checks. Arrays of other libraries stay in them, files and Dask collections
-stay where they are, so these are checked here.
+stay where they are, so these are checked here; their values in `skmoe.rows.table_moments`, when they are first read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from skmoe.rows.arrays import Array, array_namespace, is_array
-from skmoe.rows.blocks import Streamed, is_dask, is_streamable, stream
-from skmoe.rows.checks import check_rows, check_varies
+from skmoe.rows.arrays import Array, array_namespace, is_array, to_numpy
+from skmoe.rows.checks import check_column, check_rows
+from skmoe.rows.encoder import EncodedTable, TableEncoder
+from skmoe.rows.files import FileTable, open_table
+from skmoe.rows.formats import listed
+from skmoe.rows.streamed import Streamed
 
-__all__ = ["apply", "rows_to_fit", "rows_to_use"]
+__all__ = ["RowsToFit", "apply", "rows_to_fit", "rows_to_use"]
+
+TARGET = "skmoe: target"  # what the outputs are called beside a table of pyarrow that does not hold them
+WEIGHT = "skmoe: weight"
+MOST_COUNTED = 2.0**53  # whole weights that add up to more are no counts of rows
 
 
-def _is_foreign(X: Any) -> bool:
+@dataclass(frozen=True)
+class RowsToFit:
+    """Inputs (n, d), outputs and weights (n,) that a model is to be fitted to, with the names of the inputs."""
+
+    X: Array
+    y: Array
+    weight: Array | None
+    names: Sequence[str] | None
+    encoder: TableEncoder | None = None
+
+    @property
+    def streamed(self) -> bool:
+        """Whether rows are read a block at a time, and their values were not looked at yet."""
+        return isinstance(self.X, Streamed)
+
+
+def _module(x: object) -> str:
+    return type(x).__module__.partition(".")[0]
+
+
+def is_dask(x: object) -> bool:
+    """Whether `x` is a Dask collection; Dask is not imported to find out."""
+    return _module(x) == "dask"
+
+
+def is_streamable(X: object) -> bool:
+    """Whether `X` is a path, a pyarrow table or dataset, an opened table, or a Dask collection."""
+    return isinstance(X, str | os.PathLike | FileTable) or is_dask(X) or _module(X) == "pyarrow"
+
+
+def _is_foreign(X: object) -> bool:
     return is_array(X) and not isinstance(X, np.ndarray)
 
 
-def _note_columns(model: Any, width: int, names: Any) -> None:
-    model.n_features_in_ = width
-    if names is not None:
-        model.feature_names_in_ = names
-    elif hasattr(model, "feature_names_in_"):
-        del model.feature_names_in_
+def stream(X: Any, y: Any = None, weight: Any = None, *, names: Any = None) -> tuple[Any, Any, Any, Any]:
+    """Streamed columns of inputs, output and weight, and the names of the inputs (None where they have none).
+
+    Parameters
+    ----------
+    X : what `is_streamable` accepts
+    y, weight : column names of a table or a Dask DataFrame, Dask collections, or arrays beside a pyarrow Table
+    names : the inputs to take, by default all columns but `y` and `weight`
+    """
+    if is_dask(X):
+        from skmoe.rows import dask
+
+        return dask.stream(X, y, weight, names)
+    beside = []
+    for what, value, name in (("y", y, TARGET), ("sample_weight", weight, WEIGHT)):
+        if value is not None and not isinstance(value, str):
+            X, value = _beside(X, value, what, name), name
+        beside.append(value)
+    table = open_table(X)
+    chosen = list(names) if names is not None else [n for n in table.names if n not in beside]
+    target, weights = (None if name is None else table.column(name) for name in beside)
+    return table.columns(chosen), target, weights, chosen
 
 
-def rows_to_fit(model: Any, X: Any, y: Any, weight: Any) -> tuple[Array, Array, Array | None]:
-    """Inputs, outputs and weights that a model is to be fitted to; notes their columns on the model."""
-    if is_streamable(X):
-        if y is None:
-            raise ValueError("y is needed: the name of the output's column, or a Dask collection")
+def _beside(table: Any, values: Any, what: str, name: str) -> Any:
+    """A table of pyarrow with one column more; files take the names of columns they hold."""
+    import pyarrow as pa
+
+    if not isinstance(table, pa.Table):
+        where = open_table(table).where
+        raise TypeError(f"{what} must be the name of a column of {where}; got {type(values).__name__}")
+    values = np.asarray(values, dtype=np.float64).ravel()
+    if len(values) != table.num_rows:
+        raise ValueError(f"X has {table.num_rows} rows and {what} has {len(values)}; they must match")
+    return table.append_column(name, pa.array(values))
+
+
+def rows_to_fit(model: Any, X: Any, y: Any, weight: Any) -> RowsToFit:
+    """Rows that a model is to be fitted to; notes the number and names of their columns on the model."""
+    if y is None:
+        # scikit-learn's checks look for this sentence
+        raise ValueError(f"requires y to be passed, but the target y is None: {type(model).__name__} needs outputs")
+    if isinstance(X, EncodedTable):
+        _note_columns(model, X.X.shape[1], X.names)
+        rows = RowsToFit(X.X, *_beside_array(X.X, y, weight), X.names, X.encoder)
+    elif is_streamable(X):
         X, y, weight, names = stream(X, y, weight)
         _note_columns(model, X.shape[1], names)
-        return X, y, weight
-    if _is_foreign(X):
-        if y is None:
-            raise ValueError("requires y to be passed, but the target y is None")
-        X, y = check_rows(X, y)
+        return RowsToFit(X, y, weight, names)
+    elif _is_foreign(X):
+        X, _ = check_rows(X, finite=False)
         _note_columns(model, X.shape[1], None)
-        if weight is not None:
-            weight = check_rows(X, weight)[1]
-            if float(array_namespace(X).min(weight)) < 0:
-                raise ValueError("sample_weight has negative values; weights must be zero or more")
+        rows = RowsToFit(X, *_beside_array(X, y, weight), None)
     else:
         X, y = validate_data(model, X, y, dtype=[np.float64, np.float32], y_numeric=True, ensure_min_samples=2)
         y = np.asarray(y, dtype=np.float64)
         if weight is not None:
             weight = _check_sample_weight(weight, X, dtype=np.float64, ensure_non_negative=True)
-    if weight is not None:
-        able = weight > 0
-        if not bool(array_namespace(X).all(able)):
-            X, y, weight = X[able], y[able], weight[able]
-        if y.shape[0] < 2:
-            raise ValueError("sample_weight leaves fewer than two rows with weight; at least two are needed")
-    check_varies(y)
-    return X, y, weight
+        rows = RowsToFit(X, y, weight, getattr(model, "feature_names_in_", None))
+    return rows if rows.weight is None or rows.streamed else _with_weight(rows, rows.weight)
+
+
+def _beside_array(X: Array, y: Any, weight: Any) -> tuple[Array, Array | None]:
+    return check_column(X, y, "y"), None if weight is None else check_column(X, weight, "sample_weight")
+
+
+def _note_columns(model: Any, width: int, names: Sequence[str] | None) -> None:
+    model.n_features_in_ = width
+    if names is not None:
+        model.feature_names_in_ = np.array(names, dtype=object)
+    elif hasattr(model, "feature_names_in_"):
+        del model.feature_names_in_
+
+
+def _with_weight(rows: RowsToFit, weight: Array) -> RowsToFit:
+    """Rows that have weight.
+
+    Whole numbers count repeated rows; others say how rows compare with each other, and are scaled to a mean of one.
+    """
+    X, y = rows.X, rows.y
+    xp = array_namespace(X)
+    values = to_numpy(weight)
+    if not np.all(np.isfinite(values)):
+        raise ValueError("sample_weight contains NaN or infinity; drop those rows, or give them weight 0")
+    if np.min(values) < 0:
+        raise ValueError("sample_weight has negative values; weights must be zero or more")
+    able = weight > 0
+    if np.sum(values > 0) < 2:
+        raise ValueError("sample_weight leaves fewer than two rows with weight; at least two are needed")
+    if not bool(xp.all(able)):
+        X, y, weight, values = X[able], y[able], weight[able], values[values > 0]
+    return RowsToFit(X, y, weight * weight_scale(values), rows.names, rows.encoder)
+
+
+def weight_scale(values: np.ndarray) -> float:
+    """Factor that turns positive weights into counts of rows: one for whole numbers, else that of a mean of one."""
+    largest = float(np.max(values))
+    if largest <= MOST_COUNTED and np.all(values == np.floor(values)) and np.sum(values) <= MOST_COUNTED:
+        return 1.0
+    return 1.0 / largest / float(np.mean(values / largest))
 
 
 def rows_to_use(model: Any, X: Any, y: Any = None) -> tuple[Array, Array | None]:
     """Inputs, and outputs if any, for a fitted model."""
-    check_is_fitted(model)
+    if isinstance(X, EncodedTable):
+        _check_names(model, X.names)
+        return check_rows(X.X, y)
     if is_streamable(X):
         X, y, *_ = stream(X, y, names=getattr(model, "feature_names_in_", None))
         _check_width(model, X)
@@ -78,6 +181,12 @@ def rows_to_use(model: Any, X: Any, y: Any = None) -> tuple[Array, Array | None]
         return validate_data(model, X, reset=False, dtype=[np.float64, np.float32]), None
     X, y = validate_data(model, X, y, reset=False, dtype=[np.float64, np.float32], y_numeric=True)
     return X, np.asarray(y, dtype=np.float64)
+
+
+def _check_names(model: Any, names: Sequence[str]) -> None:
+    known = list(getattr(model, "feature_names_in_", names))
+    if list(names) != known:
+        raise ValueError(f"the table became the inputs {listed(list(names))}; the model was fitted to {listed(known)}")
 
 
 def _check_width(model: Any, X: Array) -> None:
@@ -95,19 +204,22 @@ def apply(
 
     Parameters
     ----------
+    model : fitted estimator
     function : callable
         Takes inputs, and outputs if given, and returns (n,), or (n, width).
+    X, y : rows as the caller has them
+    width : int, optional
     like : bool
         Whether the result takes the inputs' precision.
     """
     check_is_fitted(model)
     if is_dask(X):
-        from skmoe.rows import cluster
+        from skmoe.rows import dask
 
         names = getattr(model, "feature_names_in_", None)
         if names is None and X.ndim == 2:
             _check_width(model, X)
-        return cluster.apply(function, X, y, names=names, width=width)
+        return dask.apply(function, X, y, names=names, width=width)
     X, y = rows_to_use(model, X, y)
     values = function(X) if y is None else function(X, y)
     if not like or isinstance(X, Streamed):

@@ -1,6 +1,6 @@
 r"""Weighted products over rows: the matrix products that every stage is made of.
 
-Layout as in `skmoe.rows.arrays.rows_last`: a block of rows is ``Z (d, b)``, weights are ``C (m, b)``, one channel a row.
+A block of rows is laid out ``Z (d, b)`` (`skmoe.rows.arrays.rows_last`), weights ``C (m, b)``, one channel a row.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ __all__ = [
     "gram_channels",
     "index_table",
     "monomials",
+    "place_blocks",
     "tensor",
     "unpack_symmetric",
     "weighted_grams",
@@ -75,6 +76,16 @@ def unpack_symmetric(packed: np.ndarray) -> np.ndarray:
     full[..., i, j] = packed
     full[..., j, i] = packed
     return full
+
+
+def place_blocks(blocks: np.ndarray, q: int) -> np.ndarray:
+    """Symmetric blocks (q (q + 1) / 2, D, D) of an upper triangle laid out as one (q D, q D) matrix."""
+    D = blocks.shape[-1]
+    H = np.empty((q, D, q, D))
+    i, j = _triangle(q)
+    H[i, :, j, :] = blocks
+    H[j, :, i, :] = blocks
+    return H.reshape(q * D, q * D)
 
 
 @lru_cache(maxsize=64)

@@ -1,24 +1,31 @@
-"""Blocks side by side: a thread a block, each with the BLAS on one thread.
+"""Threads: the BLAS is held on one, and blocks of rows are shared out over as many as it was allowed.
 
-Blocks are too small to be shared out inside a product, and elementwise work never is; whole blocks are shared out well.
-As many threads are used as the BLAS may have, so what limits that (``OMP_NUM_THREADS``, threadpoolctl, a Dask worker)
-limits this. Results come in the order of the blocks: the number of threads changes no digit.
+A block is too small to be divided inside a matrix product, and elementwise work is never divided there, so whole blocks
+are shared out instead. The BLAS on one thread gives the same digits however many threads there are, and does not
+wait for threads of its own on a busy machine. What limits the BLAS (``OMP_NUM_THREADS``, threadpoolctl, a Dask worker)
+limits the threads used here.
 """
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, wraps
+from typing import Any, ParamSpec, TypeVar
 
+import scipy.linalg  # noqa: F401 - its own BLAS has to be loaded before the libraries are listed
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["in_order", "threads_allowed"]
+__all__ = ["in_order", "one_blas_thread", "threads_allowed", "with_one_blas_thread"]
 
-AHEAD = 3  # blocks handed out per thread before the first of them is asked for: memory stays flat
+AHEAD = 3
+"""Blocks handed out per thread before the first of them is asked for, so that memory stays flat."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @lru_cache(maxsize=1)
@@ -26,15 +33,61 @@ def _libraries() -> ThreadpoolController:
     return ThreadpoolController().select(user_api="blas")
 
 
-def threads_allowed() -> int:
-    """Threads that the BLAS may use at this moment."""
+class _OneBlasThread:
+    """Context in which the BLAS runs on one thread; shared by all Python threads, since the BLAS is."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._depth = 0
+        self._limit: Any = None
+        self.allowed = 1
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._depth == 0:
+                self.allowed = _blas_threads()
+                self._limit = _libraries().limit(limits=1)
+            self._depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._depth -= 1
+            if self._depth == 0:
+                self._limit.restore_original_limits()
+
+    @property
+    def active(self) -> bool:
+        """Whether some caller is inside."""
+        return self._depth > 0
+
+
+one_blas_thread = _OneBlasThread()
+
+
+def with_one_blas_thread(function: Callable[P, T]) -> Callable[P, T]:
+    """Decorate a function so that the BLAS runs on one thread inside it."""
+
+    @wraps(function)
+    def inside(*args: P.args, **kwargs: P.kwargs) -> T:
+        with one_blas_thread:
+            return function(*args, **kwargs)
+
+    return inside
+
+
+def _blas_threads() -> int:
     return max((library.num_threads or 1 for library in _libraries().lib_controllers), default=1)
 
 
+def threads_allowed() -> int:
+    """Threads that blocks may use: what the BLAS was allowed before it was held on one."""
+    return one_blas_thread.allowed if one_blas_thread.active else _blas_threads()
+
+
 def in_order(kernel: Callable[..., Any], blocks: Iterable[tuple[Any, ...]], threads: int) -> Iterator[Any]:
-    """Yield what `kernel` makes of each block, in their order, worked on by so many threads."""
+    """Yield what `kernel` makes of each block, in the order of the blocks, worked on by so many threads."""
     waiting: deque[Future[Any]] = deque()
-    with _libraries().limit(limits=1), ThreadPoolExecutor(threads) as pool:
+    with one_blas_thread, ThreadPoolExecutor(threads) as pool:
         for block in blocks:
             # what the caller asked of NumPy about overflow holds in the threads as well
             waiting.append(pool.submit(copy_context().run, kernel, *block))

@@ -1,1 +1,29 @@
-"""."""
+"""From rows to the best optimum: standardise, starts, race, moves, finish, number of experts, checkpoint.
+
+`learn` is the way in: it takes rows, a `ModelSpec` and a `Control`, and gives a `Fitted` model.
+"""
+
+from skmoe.search.checkpoint import Checkpoint
+from skmoe.search.config import SearchConfig
+from skmoe.search.fitting import Fitted, Optimum
+from skmoe.search.joint_em import JointEMResult, joint_em
+from skmoe.search.learn import Learned, learn
+from skmoe.search.records import Control, Progress, Stage, StartKind, StartRecord
+from skmoe.search.task import ModelSpec
+
+__all__ = [
+    "Checkpoint",
+    "Control",
+    "Fitted",
+    "JointEMResult",
+    "Learned",
+    "ModelSpec",
+    "Optimum",
+    "Progress",
+    "SearchConfig",
+    "Stage",
+    "StartKind",
+    "StartRecord",
+    "joint_em",
+    "learn",
+]

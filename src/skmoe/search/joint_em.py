@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils._param_validation import Interval, validate_params
 
-from skmoe.likelihood.joint import JointLikelihood, Settings, Theta
+from skmoe.likelihood import InputMap, MappedRows, Problem, Settings, Theta
 from skmoe.model.activations import get_activation
+from skmoe.model.gate import with_zero_row
+from skmoe.model.gaussian import GaussianFamily
 from skmoe.rows.arrays import array_namespace
-from skmoe.rows.checks import (
-    check_coef,
-    check_enough_rows,
-    check_n_experts,
-    check_noise_scale,
-    check_positive,
-    check_rows,
-    check_varies,
-    generator,
-)
-from skmoe.search.refine import run_em
+from skmoe.rows.checks import RANDOM_STATE, check_coef, check_enough_rows, check_rows, check_varies, generator
+from skmoe.rows.threads import with_one_blas_thread
+from skmoe.search.ascent import Ascent, Point
+from skmoe.search.finish import Fit, run_em
+from skmoe.search.fitting import Fitted, fitted_at
+from skmoe.search.records import Progress, Stage, StartKind, StartRecord
+from skmoe.search.starts import labelled_start, random_labels
+from skmoe.search.task import Task
 
-__all__ = ["JointEMResult", "joint_em"]
+__all__ = ["JointEMResult", "fit_joint_em", "joint_em"]
 
 NOISE_FLOOR = 1e-6  # of the spread of y: keeps a perfect fit from dividing by zero
+SAME = 1e-3  # mean log-likelihood below the best within which a run ended at the same optimum
 
 
 @dataclass(frozen=True)
@@ -41,13 +43,25 @@ class JointEMResult:
     converged: bool
 
 
-def random_parameters(k: int, d: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def _random_parameters(k: int, d: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Experts and gate vectors uniform on the unit sphere, the last gate vector zero: the paper's random start."""
     A, W = (M / np.linalg.norm(M, axis=1, keepdims=True) for M in rng.standard_normal((2, k, d)))
     W[-1] = 0.0
     return A, W
 
 
+@validate_params(
+    {
+        "n_experts": [Interval(Integral, 1, None, closed="left")],
+        "activation": [str, callable],
+        "noise_scale": [Interval(Real, 0, None, closed="neither"), None],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "random_state": RANDOM_STATE,
+    },
+    prefer_skip_nested_validation=True,
+)
+@with_one_blas_thread
 def joint_em(
     X: Any,
     y: Any,
@@ -58,22 +72,30 @@ def joint_em(
     init: tuple[Any, Any] | None = None,
     max_iter: int = 1000,
     tol: float = 1e-4,
-    random_state: int | np.random.Generator | None = None,
+    random_state: Any = None,
 ) -> JointEMResult:
     """Fit experts and gate together by EM: the baseline, as strong as it can be made.
 
     Parameters
     ----------
-    X : (n, d) array        y : (n,) array
+    X : (n, d) array
+        Inputs.
+    y : (n,) array
+        Outputs.
     n_experts : int
-    activation : name, callable or Activation
+        Number of experts k.
+    activation : str, callable or Activation
+        The experts' activation g.
     noise_scale : float, optional
-        Known noise; learned if not given.
+        Known standard deviation of the noise; learned if not given.
     init : (A, W), optional
         Where to start; by default experts and gate vectors uniform on the unit sphere.
-    max_iter : int        tol : float
-        Stop when no parameter moves by more than `tol` in an iteration.
-    random_state : int, Generator or None
+    max_iter : int
+        Most iterations.
+    tol : float
+        Stop when no parameter moves by more than this in an iteration.
+    random_state : int, RandomState, Generator or None
+        Draws the start.
 
     Returns
     -------
@@ -90,27 +112,45 @@ def joint_em(
     True
     """
     X, y = check_rows(X, y)
-    k = check_n_experts(n_experts)
-    g = get_activation(activation)
-    n, d = X.shape
-    check_positive(tol, "tol")
-    check_positive(max_iter, "max_iter")
+    k, (n, d) = n_experts, X.shape
     check_enough_rows(n, (2 * k - 1) * d + 1, f"{k} experts and a gate over {d} columns")
     check_varies(y)
     rng = generator(random_state, "joint_em")
     if init is None:
-        A, W = random_parameters(k, d, rng)
+        A, W = _random_parameters(k, d, rng)
     else:
         A, W = (check_coef(m, d, f"init[{i}]", k) for i, m in enumerate(init))
-    xp = array_namespace(y)
-    spread = float(xp.std(y))
-    sigma = spread if noise_scale is None else check_noise_scale(noise_scale)
-    settings = Settings(
-        "shared" if noise_scale is None else sigma, NOISE_FLOOR * spread, gate_penalty=0.0, min_share=0.0
-    )
-    likelihood = JointLikelihood(X, y, g, k, settings=settings)
-    run = run_em(likelihood, Theta(A, (W - W[-1])[:-1], np.full(k, sigma)), max_iter=max_iter, tol=tol)
-    path = [(p.A, np.vstack([p.W, np.zeros((1, d))]), float(p.sigma[0])) for p in run.points]
+    spread = float(array_namespace(y).std(y))
+    sigma = spread if noise_scale is None else float(noise_scale)
+    noise = "shared" if noise_scale is None else sigma
+    settings = Settings(noise, penalty=0.0, noise_floor=NOISE_FLOOR, least_share=0.0, least_rows=0.0)
+    rows = MappedRows.of(X, y, InputMap.identity(d))
+    problem = Problem(rows, k, GaussianFamily(get_activation(activation)), settings, spread)
+    run = run_em(problem, Theta(A, (W - W[-1])[:-1], np.full(k, sigma)), max_iter=max_iter, tol=tol)
+    path = [(p.A, with_zero_row(p.W), float(p.sigma[0])) for p in run.points]
     return JointEMResult(
         *path[-1], run.log_likelihood[-1], path, np.array(run.log_likelihood), len(path) - 1, run.converged
+    )
+
+
+def fit_joint_em(task: Task, k: int, rng: np.random.Generator, n_init: int) -> Fitted:
+    """The baseline for a table: EM from random labels, the best of `n_init` runs."""
+    control, whole, part = task.control, task.problem(k), task.problem(k, task.searched)
+    runs, records = [], []
+    for i in range(n_init):
+        start = labelled_start(part, random_labels(part, rng), task.config.label_purity)
+        runs.append(run_em(whole, start, max_iter=control.max_iter, tol=control.tol))
+        level = task.in_callers_units(runs[-1].log_likelihood[-1])
+        records.append(StartRecord(f"random {i}", StartKind.RANDOM, level, Stage.ALL_ROWS))
+        if control.progress is not None:
+            best_so_far = max(r.log_likelihood for r in records)
+            control.progress(Progress("all rows", k, i + 1, best_so_far))
+    won = int(np.argmax([r.log_likelihood for r in records]))
+    best = runs[won]
+    fit = Fit.of(Ascent(Point(whole, best.points[-1])), best.converged)
+    return replace(
+        fitted_at(task, whole, replace(fit, trace=best.log_likelihood)),
+        records=tuple(records),
+        winner=records[won].name,
+        agreement=sum(records[won].log_likelihood - r.log_likelihood < SAME for r in records),
     )

@@ -14,19 +14,22 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from skmoe.likelihood.joint import JointLikelihood, Theta
-from skmoe.model.parameters import Posterior
+from skmoe.likelihood import Problem, Theta
+from skmoe.likelihood.rows import Block, weighted
+from skmoe.model.gate import with_zero_row
+from skmoe.model.posterior import Posterior
 from skmoe.rows.arrays import Array, array_namespace, to_device, to_numpy
 from skmoe.rows.products import unpack_symmetric, weighted_grams
-from skmoe.search.refine import Ascent
+from skmoe.search.ascent import Ascent, Point
+from skmoe.search.config import SearchConfig
+from skmoe.search.records import Start, StartKind
 
-__all__ = ["prune", "removal_losses", "remove_and_split", "short_run", "split_moments", "union"]
+__all__ = ["grown_starts", "prune", "removal_losses", "remove_and_split", "short_run", "split_moments", "union"]
 
-LEAST_SHIFT = 0.3  # of an expert's noise: halves nearer to each other than this would take EM long to part
-GATE_SLOPE = 3.0  # across a bend, per standard deviation of the expert's own rows
+FOLDED = 0.8  # of a standard Gaussian t: E|t| = E[|t| (t^2 - 1)] = 0.8, which ties a moment to the slope of a bend
 
 
-def removal_losses(likelihood: JointLikelihood, theta: Theta) -> np.ndarray:
+def removal_losses(problem: Problem, theta: Theta) -> np.ndarray:
     """Fall of the mean log-likelihood when each expert is removed and nothing else is changed, (k,)."""
     tiny = float(np.finfo(float).tiny)
 
@@ -34,29 +37,26 @@ def removal_losses(likelihood: JointLikelihood, theta: Theta) -> np.ndarray:
         xp = array_namespace(P)  # sums of the others, since 1 - p has no digits left near 1
         return xp.stack([xp.sum(P[:i, :], axis=0) + xp.sum(P[i + 1 :, :], axis=0) for i in range(P.shape[0])])
 
-    def kernel(post: Posterior, U: Array, V: Array, weight: Array | None) -> tuple[Array]:
-        xp = array_namespace(U)
+    def kernel(post: Posterior, block: Block) -> tuple[Array]:
+        xp = array_namespace(block.U)
         loss = xp.log(others(post.P) + tiny) - xp.log(others(post.R) + tiny)
-        return (xp.sum(loss if weight is None else loss * weight, axis=1),)
+        return (xp.sum(weighted(loss, block.weight), axis=1),)
 
-    return to_numpy(likelihood.mean_of(kernel, theta)[0])
+    return to_numpy(problem.mean_of(kernel, theta)[0])
 
 
-def split_moments(likelihood: JointLikelihood, theta: Theta) -> np.ndarray:
+def split_moments(problem: Problem, theta: Theta) -> np.ndarray:
     """Per expert the second moments of its inputs, of its variance excess and of its residuals: (3, k, De, De)."""
-    sigma, g = to_device(theta.sigma, likelihood.X), likelihood.g
+    sigma = to_device(theta.sigma, problem.rows.X)[:, None]
 
-    def kernel(post: Posterior, U: Array, V: Array, weight: Array | None) -> tuple[Array]:
-        xp = array_namespace(U)
-        scaled = post.residual / sigma[:, None]
-        if not g.linear:
-            scaled = scaled * g.prime(post.eta)
-        excess = (post.residual / sigma[:, None]) ** 2 - 1
-        C = xp.concat([post.R, post.R * excess, post.R * scaled], axis=0)
-        return (weighted_grams(C if weight is None else C * weight, U),)
+    def kernel(post: Posterior, block: Block) -> tuple[Array]:
+        xp = array_namespace(block.U)
+        residual = post.law.score * sigma  # in units of the noise
+        C = xp.concat([post.R, post.R * post.law.scale_score, post.R * residual], axis=0)
+        return (weighted_grams(weighted(C, block.weight), block.U),)
 
-    packed = to_numpy(likelihood.mean_of(kernel, theta)[0])
-    return unpack_symmetric(packed).reshape(3, likelihood.k, likelihood.De, likelihood.De)
+    packed = to_numpy(problem.mean_of(kernel, theta)[0])
+    return unpack_symmetric(packed).reshape(3, problem.k, problem.De, problem.De)
 
 
 class _Halves(NamedTuple):
@@ -67,22 +67,21 @@ class _Halves(NamedTuple):
     level: float = 0.0  # both experts, in units of the noise
 
 
-def _crossing(G: np.ndarray, excess: np.ndarray) -> _Halves:
+def _crossing(G: np.ndarray, excess: np.ndarray, config: SearchConfig) -> _Halves:
     """Two laws that cross: apart along the direction in which the residuals' variance grows most."""
     white = _whitener(G)
     sizes, Q = _signed_eigen(white.T @ excess @ white)
-    return _Halves(np.clip(np.sqrt(max(sizes[-1], 0.0) / 2), LEAST_SHIFT, 1.0) * (white @ Q[-1]))
+    return _Halves(np.clip(np.sqrt(max(sizes[-1], 0.0) / 2), config.least_shift, 1.0) * (white @ Q[-1]))
 
 
-def _bend(G: np.ndarray, residual: np.ndarray) -> _Halves:
+def _bend(G: np.ndarray, residual: np.ndarray, config: SearchConfig) -> _Halves:
     """One law that bends: other slopes on the two sides of a plane, and a gate between the sides."""
     white = _whitener(G)
     sizes, Q = _signed_eigen(white.T @ residual @ white)
     top = int(np.argmax(np.abs(sizes)))
-    # for Gaussian t, E[|t| (t^2 - 1)] = E|t| = 0.8: hence the slope from the moment, and the level at the bend
-    slope = np.copysign(np.clip(abs(sizes[top]) / 0.8, LEAST_SHIFT, 3.0), sizes[top])
+    slope = np.copysign(np.clip(abs(sizes[top]) / FOLDED, config.least_shift, 3.0), sizes[top])
     v = white @ Q[top]
-    return _Halves(slope * v, GATE_SLOPE * v, -0.8 * slope)
+    return _Halves(slope * v, config.gate_slope * v, -FOLDED * slope)
 
 
 def _whitener(G: np.ndarray) -> np.ndarray:
@@ -98,59 +97,81 @@ def _signed_eigen(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values, (vectors * signs).T
 
 
-def _split(likelihood: JointLikelihood, theta: Theta, i: int, j: int, halves: _Halves) -> Theta:
+def _split(problem: Problem, theta: Theta, i: int, j: int, halves: _Halves) -> Theta:
     """Replace expert j by a half of expert i."""
     A, sigma = theta.A.copy(), theta.sigma.copy()
-    W = _with_zero(theta.W)
+    W = with_zero_row(theta.W)
     A[j], A[i] = A[i] - sigma[i] * halves.shift, A[i] + sigma[i] * halves.shift
     W[j], sigma[j] = W[i], sigma[i]
-    if likelihood.intercept:
+    if problem.rows.map.intercept:
         A[[i, j], -1] += sigma[i] * halves.level
         W[[i, j], -1] -= np.log(2.0)
     # a gate over other columns cannot turn about the experts' direction: EM has to find its own
-    if halves.turn is not None and likelihood.same:
+    if halves.turn is not None and problem.rows.map.shared:
         W[j], W[i] = W[i] - halves.turn, W[i] + halves.turn
     return Theta(A, (W - W[-1])[:-1], sigma)
 
 
-def remove_and_split(likelihood: JointLikelihood, theta: Theta, share: np.ndarray) -> Iterator[tuple[str, Theta]]:
+def remove_and_split(
+    problem: Problem, theta: Theta, share: np.ndarray, config: SearchConfig, experts: range | None = None
+) -> Iterator[Start]:
     """Yield starts one move away: for each expert i, the cheapest other one dropped and i split in two ways."""
-    loss = removal_losses(likelihood, theta)
-    moments = split_moments(likelihood, theta)
-    for i in range(likelihood.k):
-        j = min((m for m in range(likelihood.k) if m != i), key=lambda m: loss[m])
+    loss = removal_losses(problem, theta)
+    moments = split_moments(problem, theta)
+    for i in experts if experts is not None else range(problem.k):
+        j = min((m for m in range(problem.k) if m != i), key=lambda m: loss[m])
         G, excess, residual = moments[:, i] / max(share[i], np.finfo(float).tiny)
-        yield f"drop {j}, split {i} crossing", _split(likelihood, theta, i, j, _crossing(G, excess))
-        yield f"drop {j}, split {i} bend", _split(likelihood, theta, i, j, _bend(G, residual))
+        for how, halves in (("crossing", _crossing(G, excess, config)), ("bend", _bend(G, residual, config))):
+            name = f"drop {j}, split {i} {how}"
+            yield Start(name, StartKind.SPLIT, _split(problem, theta, i, j, halves))
 
 
-def _with_zero(W: np.ndarray) -> np.ndarray:
-    return np.vstack([W, np.zeros((1, W.shape[1]))])
+def grown_starts(problem: Problem, smaller: Theta, config: SearchConfig) -> list[Start]:
+    """Starts with one expert more: each expert of a smaller fit split in two, in two ways."""
+    if not problem.rows.map.intercept:
+        return []
+    W = with_zero_row(smaller.W) if smaller.W.size else np.zeros((1, problem.Dg))
+    spare = W[:1].copy()
+    spare[0, -1] -= config.spare_logit  # an expert of negligible gate weight, for the split to take the place of
+    W = np.vstack([spare, W])
+    bigger = Theta(np.vstack([smaller.A[:1], smaller.A]), (W - W[-1])[:-1], np.append(smaller.sigma[:1], smaller.sigma))
+    share = np.append(1e-3, np.full(smaller.k, 1 / smaller.k))
+    moves = remove_and_split(problem, bigger, share, config, range(1, problem.k))
+    return [Start(f"grown: {move.name}", StartKind.GROWN, move.theta) for move in moves]
 
 
 def union(one: Theta, other: Theta) -> Theta:
     """Put the experts of two models side by side, each with its own gate vectors."""
-    W = np.vstack([_with_zero(one.W), _with_zero(other.W)])
+    W = np.vstack([with_zero_row(one.W), with_zero_row(other.W)])
     return Theta(np.vstack([one.A, other.A]), W[:-1], np.append(one.sigma, other.sigma))
 
 
-def prune(likelihood: JointLikelihood, theta: Theta, *, steps: int = 2) -> Theta:
-    """Drop the experts least missed, one at a time with a few EM steps between, until `likelihood.k` are left.
+def prune(problem: Problem, theta: Theta, steps: int = 2) -> Theta:
+    """Drop the experts least missed, one at a time with a few EM steps between, until `problem.k` are left.
 
     A law that one expert among many has found is kept, where k experts from a poor start would have shared it out.
     """
-    while len(theta.A) > likelihood.k:
-        loss = removal_losses(likelihood.with_experts(len(theta.A)), theta)
-        kept = np.delete(np.arange(len(theta.A)), np.argmin(loss))
-        W = _with_zero(theta.W)[kept]
+    while theta.k > problem.k:
+        loss = removal_losses(problem.with_experts(theta.k), theta)
+        kept = np.delete(np.arange(theta.k), np.argmin(loss))
+        W = with_zero_row(theta.W)[kept]
         theta = Theta(theta.A[kept], (W - W[-1])[:-1], theta.sigma[kept])
-        theta = short_run(likelihood.with_experts(len(kept)), theta, steps)
+        theta = short_run(problem.with_experts(len(kept)), theta, steps)
     return theta
 
 
-def short_run(likelihood: JointLikelihood, theta: Theta, steps: int) -> Theta:
+def pooled_start(
+    problem: Problem, name: str, one: Theta, other: Theta, parents: tuple[str, ...], config: SearchConfig
+) -> Start:
+    """The experts of two models, pruned to k: what either has found is kept."""
+    both = union(one, other)
+    theta = prune(problem, short_run(problem.with_experts(both.k), both, config.pool_steps), config.prune_steps)
+    return Start(name, StartKind.POOLED, theta, parents)
+
+
+def short_run(problem: Problem, theta: Theta, steps: int) -> Theta:
     """Take a few EM steps."""
-    ascent = Ascent(likelihood, theta)
+    ascent = Ascent(Point(problem, theta).taking("em"))
     for _ in range(steps):
         ascent.em()
-    return ascent.theta
+    return ascent.point.theta

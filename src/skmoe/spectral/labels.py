@@ -15,14 +15,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy import integrate
+from sklearn.utils._param_validation import Interval, validate_params
 
 from skmoe.model.activations import Activation, get_activation
 from skmoe.rows.arrays import Array, array_namespace
-from skmoe.rows.checks import check_noise_scale
 
 __all__ = ["LabelTransform", "activation_moments", "label_transform"]
 
@@ -104,14 +105,24 @@ def _gauss_legendre(integrand: Callable[[np.ndarray], np.ndarray], low: float, h
     return integrand(z) @ (half * weights).ravel()
 
 
+@validate_params(
+    {"activation": [str, callable], "noise_scale": [Interval(Real, 0, None, closed="neither")]},
+    prefer_skip_nested_validation=True,
+)
 def label_transform(activation: Any, noise_scale: float) -> LabelTransform:
     """Find the label transforms for an activation and a noise scale.
 
     Parameters
     ----------
-    activation : name, callable or Activation
+    activation : str, callable or Activation
+        The experts' activation g.
     noise_scale : float
         Standard deviation of the noise.
+
+    Returns
+    -------
+    LabelTransform
+        The coefficients ``alpha``, ``beta``, ``gamma`` of P2 and P3, and the constants ``c2``, ``c3``.
 
     Raises
     ------
@@ -119,7 +130,6 @@ def label_transform(activation: Any, noise_scale: float) -> LabelTransform:
         If the activation does not qualify, naming the condition that fails.
     """
     g = get_activation(activation)
-    noise_scale = check_noise_scale(noise_scale)
     raw = activation_moments(g)
     mean, size = raw[1, 0], np.sqrt(max(raw[2, 0] - raw[1, 0] ** 2, 0.0))
     if size <= 1e-7 * abs(mean) or size == 0:
@@ -137,7 +147,7 @@ def label_transform(activation: Any, noise_scale: float) -> LabelTransform:
     if abs(c2) <= ZERO:
         raise ValueError(_refusal(g, "Condition 2", "E[S2''(Z)] = 0, so T2 holds nothing of the experts"))
 
-    # singular for odd g, where the least-norm solution is the symmetric one
+    # singular where a combination of y^2 and y has no first and second moments with Z; then the least-norm solution
     system = np.array([[m[2, r], m[1, r]] for r in (1, 2)])
     right = -np.array([m[3, r] + 3 * variance * m[1, r] for r in (1, 2)])
     alpha, beta = np.linalg.lstsq(system, right, rcond=ZERO)[0]

@@ -10,18 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from skmoe.model.activations import Activation
-from skmoe.model.gate import GateSums, gate_kernel, gate_sums, maximise_gate, project_rows
-from skmoe.model.parameters import design, posterior, softmax
-from skmoe.rows.arrays import Array, array_namespace, columns, to_device
+from skmoe.model.gate import GateSums, gate_kernel, gate_sums, maximise_gate, project_rows, softmax, with_zero_row
+from skmoe.model.gaussian import GaussianFamily
+from skmoe.model.posterior import posterior
+from skmoe.rows.arrays import Array, array_namespace, columns, design, to_device
 from skmoe.rows.blocks import block_rows_for, sum_over_blocks
 from skmoe.rows.products import gram_channels
 
-__all__ = ["GateResult", "follow", "gate_objective", "random_gate", "run_gate_em"]
+__all__ = ["GateResult", "GateTask", "follow", "gate_objective", "random_gate", "run_gate_em"]
 
 HESSIAN_ROWS = 20_000
 """Rows that show the curvature well enough, where there are ten times as many; the gradient, which decides where EM
@@ -49,37 +48,50 @@ def random_gate(k: int, d: int, radius: float | None, rng: np.random.Generator) 
     return W
 
 
-def with_zero_row(W: np.ndarray) -> np.ndarray:
-    """Append the zero row of the last expert."""
-    return np.vstack([W, np.zeros((1, W.shape[1]))])
+@dataclass(frozen=True)
+class GateTask:
+    """Rows, and the experts whose gate is to be learned."""
+
+    X: Array
+    y: Array
+    weight: Array | None
+    A: np.ndarray
+    sigma: float
+    family: GaussianFamily
+
+    @property
+    def k(self) -> int:
+        """Number of experts."""
+        return len(self.A)
 
 
-def gate_objective(X: Array, y: Array, A: np.ndarray, sigma: float, g: Activation) -> Objective:
+def gate_objective(task: GateTask) -> Objective:
     """The M-step's objective as a function of (W_t, W), both (k-1, d).
 
     It returns the mean log-likelihood at W_t, and value, gradient and information of Q(W | W_t) per row: one pass.
     """
-    n, d = X.shape
-    k = len(A)
+    (n, d), k = task.X.shape, task.k
     every = n // max(HESSIAN_ROWS, 50 * (k - 1) * d)
     every = every if every >= 10 else 1
-    widest = gram_channels(d, k * (k - 1) // 2, X) // every
+    widest = gram_channels(d, k * (k - 1) // 2, task.X) // every
     block_rows = block_rows_for(max(widest, d + 4 * k))
-    A_, sigma_ = to_device(A, X), to_device(np.full(k, sigma), X)
+    A, sigma = to_device(task.A, task.X), to_device(np.full(k, task.sigma), task.X)
 
     def objective(W_t: np.ndarray, W: np.ndarray) -> tuple[float, GateSums]:
-        old, new = (to_device(with_zero_row(w), X) for w in (W_t, W))
+        old, new = (to_device(with_zero_row(w), task.X) for w in (W_t, W))
         same = W_t is W
 
-        def kernel(x: Array, t: Array) -> tuple[Array, ...]:
+        def kernel(x: Array, t: Array, w: Array | None) -> tuple[Array, ...]:
             Z = design(x, False) if every == 1 else columns(x)
-            post = posterior(A_, old, sigma_, g, Z, Z, t)
+            post = posterior(A, old, sigma, task.family, Z, Z, t)
             xp = array_namespace(Z)
             P, log_P = (post.P, post.log_P) if same else softmax(new @ Z)
-            return xp.sum(post.log_density), *gate_kernel(post.R, P, log_P, Z, every=every)
+            total = float(x.shape[0]) if w is None else xp.sum(w)
+            density = xp.sum(post.log_density if w is None else post.log_density * w)
+            return total, density, *gate_kernel(post.R, P, log_P, Z, w, every=every)
 
-        log_likelihood, value, gradient, packed = sum_over_blocks(kernel, X, y, block_rows=block_rows)
-        return float(log_likelihood) / n, gate_sums(value / n, gradient / n, packed / n)
+        total, density, *sums = sum_over_blocks(kernel, task.X, task.y, task.weight, block_rows=block_rows)
+        return float(density) / float(total), gate_sums(*(s / float(total) for s in sums))
 
     return objective
 
@@ -104,21 +116,11 @@ def follow(
     return GateResult(full[-1], full, np.array(trace), len(path) - 1, converged)
 
 
-def run_gate_em(
-    X: Array,
-    y: Array,
-    A: np.ndarray,
-    sigma: float,
-    g: Activation,
-    start: np.ndarray,
-    *,
-    radius: float | None,
-    **stop: Any,
-) -> GateResult:
+def run_gate_em(task: GateTask, start: np.ndarray, *, radius: float | None, max_iter: int, tol: float) -> GateResult:
     """EM with a full M-step from `start` (k, d)."""
-    objective = gate_objective(X, y, A, sigma, g)
+    objective = gate_objective(task)
 
     def step(W: np.ndarray, first: GateSums) -> np.ndarray:
         return maximise_gate(lambda V: objective(W, V)[1], W, first, radius=radius)
 
-    return follow(objective, project_rows(start[:-1], radius), step, **stop)
+    return follow(objective, project_rows(start[:-1], radius), step, max_iter=max_iter, tol=tol)

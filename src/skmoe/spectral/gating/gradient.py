@@ -7,15 +7,11 @@ r"""Gradient EM: one projected ascent step on Q in place of the M-step (paper: a
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import linalg
 
-from skmoe.model.activations import Activation
 from skmoe.model.gate import GateSums, project_rows
-from skmoe.rows.arrays import Array
-from skmoe.spectral.gating.em import GateResult, follow, gate_objective
+from skmoe.spectral.gating.em import GateResult, GateTask, follow, gate_objective
 
 __all__ = ["concavity", "run_gradient_em"]
 
@@ -32,24 +28,16 @@ def concavity(origin: GateSums, boundary: GateSums, k: int) -> tuple[float, floa
 
 
 def run_gradient_em(
-    X: Array,
-    y: Array,
-    A: np.ndarray,
-    sigma: float,
-    g: Activation,
-    start: np.ndarray,
-    *,
-    radius: float | None,
-    **stop: Any,
+    task: GateTask, start: np.ndarray, *, radius: float | None, max_iter: int, tol: float
 ) -> GateResult:
     """Projected gradient EM from `start` (k, d)."""
-    objective = gate_objective(X, y, A, sigma, g)
+    objective = gate_objective(task)
     W = project_rows(start[:-1], radius)
     rim = np.where(np.linalg.norm(W, axis=1, keepdims=True) > 0, W, 1.0)
     rim *= (1.0 if radius is None else radius) / np.linalg.norm(rim, axis=1, keepdims=True)
-    weakest, smooth = concavity(objective(0 * W, 0 * W)[1], objective(rim, rim)[1], len(A))
+    weakest, smooth = concavity(objective(0 * W, 0 * W)[1], objective(rim, rim)[1], task.k)
 
     def step(W: np.ndarray, sums: GateSums) -> np.ndarray:
         return project_rows(W + 2 / (smooth + weakest) * sums.gradient, radius)
 
-    return follow(objective, W, step, **stop)
+    return follow(objective, W, step, max_iter=max_iter, tol=tol)

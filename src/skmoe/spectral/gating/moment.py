@@ -8,28 +8,29 @@ from __future__ import annotations
 
 import numpy as np
 
-from skmoe.model.parameters import design
-from skmoe.rows.arrays import Array, array_namespace, to_device, to_numpy
+from skmoe.model.gate import with_zero_row
+from skmoe.rows.arrays import Array, array_namespace, design, to_device, to_numpy
 from skmoe.rows.blocks import block_rows_for, sum_over_blocks
-from skmoe.spectral.gating.em import GateResult, with_zero_row
+from skmoe.spectral.gating.em import GateResult, GateTask
 
 __all__ = ["moment_gate"]
 
 
-def moment_gate(X: Array, y: Array, A: np.ndarray) -> GateResult:
+def moment_gate(task: GateTask) -> GateResult:
     """Unit direction of the gate of two linear experts, in one pass."""
-    A_ = to_device(A, X)
+    A_ = to_device(task.A, task.X)
 
-    def kernel(x: Array, t: Array) -> tuple[Array]:
+    def kernel(x: Array, t: Array, w: Array | None) -> tuple[Array]:
         xp = array_namespace(x)
         Z = design(x, False)
         eta = A_ @ Z
         gap = eta[0, :] - eta[1, :]
         # the sign of the gap is multiplied through, so that no row is divided by zero
         left = (t - eta[1, :]) * xp.sign(gap) <= 0.5 * xp.abs(gap)
-        return (Z @ xp.astype(left, xp.float64),)
+        indicator = xp.astype(left, xp.float64)
+        return (Z @ (indicator if w is None else indicator * w),)
 
-    (total,) = sum_over_blocks(kernel, X, y, block_rows=block_rows_for(X.shape[1]))
-    moment = to_numpy(total) / X.shape[0]
+    (total,) = sum_over_blocks(kernel, task.X, task.y, task.weight, block_rows=block_rows_for(task.X.shape[1]))
+    moment = to_numpy(total)
     coef = with_zero_row(-(moment / np.linalg.norm(moment))[None, :])
     return GateResult(coef, coef[None], np.empty(0), 0, True)

@@ -41,21 +41,31 @@ def _third_sum(U: Array, q: Array) -> tuple[Array, Array]:
 
 
 def score_moment(
-    X: Array, y: Array, q: Callable[[Array, Array], Array], law: Any, order: int, basis: np.ndarray | None = None
+    X: Array,
+    y: Array,
+    q: Callable[[Array, Array], Array],
+    law: Any,
+    order: int,
+    *,
+    basis: np.ndarray | None = None,
+    weight: Array | None = None,
 ) -> np.ndarray:
     """Average over rows of ``q S_order(x)``, on the host: (m, m) or (m, m, m) in the given basis (d, m).
 
     Parameters
     ----------
-    X : (n, d) array        y : (n,) array
+    X : (n, d) array
+    y : (n,) array
     q : callable
         Takes a block of inputs (d, b) and of outputs (b,) and returns what is averaged with the scores, (b,).
-    law : input law of `skmoe.spectral.scores`
+    law : input law of `skmoe.scores`
     order : 2 or 3
     basis : (d, m) array, default the identity
         Moments are taken inside its span. Memory beyond the rows is of the order of a block times m^2.
+    weight : (n,) array, optional
+        Row weights.
     """
-    n, d = X.shape
+    d = X.shape[1]
     components = law.components(d)
     B = np.eye(d) if basis is None else basis
     precisions = [c.whitener @ c.whitener for c in components]
@@ -64,23 +74,23 @@ def score_moment(
     maps = [None if basis is None else to_device(B.T @ L, X) for L in precisions]
     add = _second_sum if order == 2 else _third_sum
 
-    def kernel(x: Array, t: Array) -> tuple[Array, ...]:
+    def kernel(x: Array, t: Array, w: Array | None) -> tuple[Array, ...]:
         Z = columns(x)
-        label = q(Z, t)
+        label = q(Z, t) if w is None else q(Z, t) * w
         R = law.responsibilities(Z) if len(components) > 1 else None
-        sums: tuple[Array, ...] = ()
+        sums: tuple[Array, ...] = (float(x.shape[0]) if w is None else array_namespace(Z).sum(w),)
         for j, (mean, M) in enumerate(zip(means, maps, strict=True)):
             U = Z if mean is None else Z - mean
             sums += add(U if M is None else M @ U, label if R is None else label * R[j, :])
         return sums
 
     m = B.shape[1]
-    totals = sum_over_blocks(
-        kernel, X, y, block_rows=block_rows_for(d + (gram_channels(m, 1, X) if order == 2 else m * m))
+    total, *sums = sum_over_blocks(
+        kernel, X, y, weight, block_rows=block_rows_for(d + (gram_channels(m, 1, X) if order == 2 else m * m))
     )
     moment: Any = 0.0
     for j, L in enumerate(precisions):
-        low, high = (to_numpy(t) / n for t in totals[2 * j : 2 * j + 2])
+        low, high = (to_numpy(s) / float(total) for s in sums[2 * j : 2 * j + 2])
         raw, metric = unpack_symmetric(high), B.T @ L @ B
         if basis is None:
             low = low if order == 2 else L @ low

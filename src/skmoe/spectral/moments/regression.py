@@ -8,6 +8,7 @@ longer shakes the coefficient. Features of orders 0 to 3 in q dimensions number 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import pairwise
 from math import comb, sqrt
 from typing import Any, NamedTuple, Protocol
@@ -20,7 +21,15 @@ from skmoe.rows.blocks import block_rows_for, sum_over_blocks, take_rows
 from skmoe.rows.products import tensor
 from skmoe.spectral.moments.plain import score_moment
 
-__all__ = ["Moments", "hermite_features", "hermite_regression", "leading_basis", "pick_rows", "regression_dimension"]
+__all__ = [
+    "Moments",
+    "Rows",
+    "hermite_features",
+    "hermite_regression",
+    "leading_basis",
+    "pick_rows",
+    "regression_dimension",
+]
 
 GRAM_FLOPS = 5e9  # work allowed for a regression's Gram matrix; beyond it rows are sampled, and all rows correct it
 ROWS_PER_FEATURE = 6  # fewer rows than this per feature, and the regression would add noise instead of removing it
@@ -88,49 +97,83 @@ def regression_dimension(n: int, d: int, k: int) -> int:
     return next((q for q in (k + 3, k + 2, k + 1) if q < d and fits(q, max(n * d * d, 1e9))), min(k, d))
 
 
-def _sampled(X: Array, y: Array, most: float, rng: np.random.Generator) -> tuple[Array, Array]:
-    rows = pick_rows(X.shape[0], int(most), rng)
-    if rows is None:
-        return X, y
-    x, t = take_rows((X, y), rows)
-    return x, t
+@dataclass(frozen=True)
+class Rows:
+    """Inputs (n, d), outputs (n,) and row weights (n,) if any, with the weight of all rows together."""
+
+    X: Array
+    y: Array
+    weight: Array | None = None
+    total: float = 0.0
+
+    @classmethod
+    def of(cls, X: Array, y: Array, weight: Array | None = None) -> Rows:
+        """Rows with their total weight."""
+        return cls(X, y, weight, float(X.shape[0]) if weight is None else total_weight(weight))
+
+    @property
+    def arrays(self) -> tuple[Array, Array, Array | None]:
+        """What kernels are given blocks of."""
+        return self.X, self.y, self.weight
+
+    def sampled(self, most: float, rng: np.random.Generator) -> Rows:
+        """At most so many random rows."""
+        rows = pick_rows(self.X.shape[0], int(most), rng)
+        return self if rows is None else Rows.of(*take_rows(self.arrays, rows))
+
+
+def total_weight(weight: Array) -> float:
+    """Sum of row weights, in one pass."""
+    return float(sum_over_blocks(lambda w: (array_namespace(w).sum(w),), weight, block_rows=block_rows_for(1))[0])
 
 
 def _parts(labels: Labels, reference: Coordinates, x: Array, t: Array) -> tuple[Array, Array, Array]:
-    """Features (m, b), labels (l, b) and weights (b,) of a block."""
+    """Features (m, b), labels (l, b) and weights (b,) of a block under the reference law."""
     Z = columns(x)
     z = reference.coordinates(Z)
     return hermite_features(z), labels(Z, t), reference.weights(z)
 
 
 def _fit_sample(
-    X: Array, y: Array, labels: Labels, reference: Coordinates, q: int, rng: np.random.Generator
+    rows: Rows, labels: Labels, reference: Coordinates, q: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """Regression on enough random rows: coefficients (l, m) and the inverse of the features' Gram matrix."""
     m = comb(q + 3, 3)
 
-    def kernel(x: Array, t: Array) -> tuple[Array, Array, Array]:
+    def kernel(x: Array, t: Array, row_weight: Array | None) -> tuple[Array, Array, Array]:
         F, L, w = _parts(labels, reference, x, t)
+        w = w if row_weight is None else w * row_weight
         weighted = F * w
         return array_namespace(F).sum(w), weighted @ F.T, L @ weighted.T
 
     enough = min(SAMPLE_PER_FEATURE * m, max(GRAM_FLOPS / m**2, ROWS_PER_FEATURE * m))
-    sums = sum_over_blocks(kernel, *_sampled(X, y, enough, rng), block_rows=block_rows_for(2 * m))
+    sums = sum_over_blocks(kernel, *rows.sampled(enough, rng).arrays, block_rows=block_rows_for(2 * m))
     total, gram, right = map(to_numpy, sums)
-    inverse = linalg.inv(gram / total)
+    inverse = _inverse(gram / total)
     return (right / total) @ inverse, inverse
 
 
+def _inverse(gram: np.ndarray) -> np.ndarray:
+    """Inverse of the features' Gram matrix, the pseudo-inverse where it has none."""
+    try:
+        return linalg.inv(gram)
+    except linalg.LinAlgError:
+        return linalg.pinvh(gram, rtol=1e-10)
+
+
 def hermite_regression(
-    X: Array, y: Array, labels: Labels, reference: Coordinates, q: int, rng: np.random.Generator
+    rows: Rows, labels: Labels, reference: Coordinates, q: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """Regress labels on Hermite features under the reference law.
 
     Parameters
     ----------
+    rows : Rows
     labels : callable
         Takes a block of inputs (d, b) and of outputs (b,), returns (l, b).
     reference : coordinates and weights, q coordinates
+    q : int
+    rng : Generator
 
     Returns
     -------
@@ -138,23 +181,26 @@ def hermite_regression(
     variances : (l, 4), the sampling variance of a coefficient of each order, averaged over the order
     """
     orders = order_slices(q)
-    coef, inverse = _fit_sample(X, y, labels, reference, q, rng)
+    coef, inverse = _fit_sample(rows, labels, reference, q, rng)
 
-    def kernel(x: Array, t: Array) -> tuple[Array, Array, Array]:
+    def kernel(x: Array, t: Array, row_weight: Array | None) -> tuple[Array, Array, Array]:
         F, L, w = _parts(labels, reference, x, t)
         xp = array_namespace(F)
         R = (L - to_device(coef, F) @ F) * w
+        squares = R * R
+        if row_weight is not None:  # a row of weight two is two rows, each with its own noise
+            w, R, squares = w * row_weight, R * row_weight, squares * row_weight
         size = xp.stack([xp.mean(F[s, :] ** 2, axis=0) for s in orders])
-        return xp.sum(w), R @ F.T, (R * R) @ size.T
+        return xp.sum(w), R @ F.T, squares @ size.T
 
     # all rows correct a regression on a sample of them; after one on all rows this adds nothing but the variances
-    sums = sum_over_blocks(kernel, X, y, block_rows=block_rows_for(2 * comb(q + 3, 3)))
+    sums = sum_over_blocks(kernel, *rows.arrays, block_rows=block_rows_for(2 * comb(q + 3, 3)))
     total, correction, squares = map(to_numpy, sums)
     return coef + (correction / total) @ inverse, squares / total**2
 
 
 def leading_basis(
-    X: Array, y: Array, label: Callable[[Array], Array], law: Any, sign: float, q: int, rng: np.random.Generator
+    rows: Rows, label: Callable[[Array], Array], law: Any, sign: float, q: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """Leading q-space (d, q) of sign times T2, and T2 itself: one pass to find it and one to sharpen it.
 
@@ -162,26 +208,37 @@ def leading_basis(
     space leaves, plus the regression's own second-order part, gives the last. Line and regression are control
     variates: their moments are known, so any coefficients are right and a sample of rows is enough for good ones.
     """
+    X, y, weight = rows.arrays
     mean, covariance = law.mean_and_covariance(X.shape[1])
-    x, t = _sampled(X, y, SAMPLE_PER_FEATURE * X.shape[1], rng)
-    centred, values = to_numpy(x) - mean, to_numpy(label(t))
-    line = linalg.solve(covariance, centred.T @ (values - values.mean()) / len(values), assume_a="pos")
-    offset, line_ = float(values.mean() - mean @ line), to_device(line, X)
+    offset, line = _line_of(rows.sampled(SAMPLE_PER_FEATURE * X.shape[1], rng), label, mean, covariance)
+    line_ = to_device(line, X)
 
     def rest(Z: Array, t: Array) -> Array:
         return label(t) - offset - line_ @ Z
 
-    U = _top(sign * score_moment(X, y, rest, law, 2), q)
+    U = _top(sign * score_moment(X, y, rest, law, 2, weight=weight), q)
     inside = _Inside(U, mean, covariance)
-    coef, _ = _fit_sample(X, y, lambda Z, t: rest(Z, t)[None, :], inside, q, rng)
+    coef, _ = _fit_sample(rows, lambda Z, t: rest(Z, t)[None, :], inside, q, rng)
     quadratic = order_slices(q)[2]
     explained = to_device(coef[:, : quadratic.stop], X)
 
     def last(Z: Array, t: Array) -> Array:
         return rest(Z, t) - (explained @ hermite_features(inside.coordinates(Z), order=2))[0, :]
 
-    T2 = score_moment(X, y, last, law, 2) + inside.B.T @ tensor(coef[0, quadratic], q, 2) @ inside.B
+    T2 = score_moment(X, y, last, law, 2, weight=weight) + inside.B.T @ tensor(coef[0, quadratic], q, 2) @ inside.B
     return _top(sign * T2, q), T2
+
+
+def _line_of(
+    rows: Rows, label: Callable[[Array], Array], mean: np.ndarray, covariance: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """Offset and slopes (d,) of the line that explains most of the labels, under the law of the inputs."""
+    centred, values = to_numpy(rows.X) - mean, to_numpy(label(rows.y))
+    w = np.ones(len(values)) if rows.weight is None else to_numpy(rows.weight)
+    w = w / w.sum()
+    level = float(np.sum(w * values))
+    line = linalg.solve(covariance, centred.T @ (w * (values - level)), assume_a="pos")
+    return float(level - mean @ line), line
 
 
 def _top(T2: np.ndarray, q: int) -> np.ndarray:

@@ -7,8 +7,9 @@ probabilities, so one pass per component and no derivative code:
 .. math:: S_m(x) = \sum_j r_j(x)\; \mathrm{He}_m(V_j (x - \mu_j)) \cdot (V_j, \dots, V_j).
 """
 
+from skmoe.spectral.scores.fitting import fit_law
 from skmoe.spectral.scores.gaussian import Component, Gaussian, InputLaw
-from skmoe.spectral.scores.mixture import GaussianMixture, fit_law
+from skmoe.spectral.scores.mixture import GaussianMixture
 from skmoe.spectral.scores.reference import Reference, choose_reference
 
 __all__ = ["Component", "Gaussian", "GaussianMixture", "InputLaw", "Reference", "choose_reference", "fit_law"]

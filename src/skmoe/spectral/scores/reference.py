@@ -16,6 +16,7 @@ import numpy as np
 from scipy import linalg, optimize
 from scipy.special import logsumexp
 
+from skmoe.model.gate import log_sum_exp
 from skmoe.rows.arrays import Array, array_namespace, columns, to_device
 from skmoe.spectral.scores.gaussian import InputLaw
 
@@ -62,9 +63,7 @@ class Reference:
         for log_norm, mean, V in zip(self.log_norm, self.means, self.whiteners, strict=True):
             distance = xp.sum((to_device(V, z) @ (z - to_device(mean, z)[:, None])) ** 2, axis=0)
             logs.append(float(log_norm) - 0.5 * distance)
-        L = xp.stack(logs)
-        top = xp.max(L, axis=0)
-        return -0.5 * xp.sum(z**2, axis=0) - top - xp.log(xp.sum(xp.exp(L - top), axis=0))
+        return -0.5 * xp.sum(z**2, axis=0) - log_sum_exp(xp.stack(logs))[0]
 
     def weights(self, z: Array) -> Array:
         """Weights (b,), of mean about one unless tempered."""
@@ -85,7 +84,9 @@ def _reference(law: InputLaw, B: np.ndarray, center: np.ndarray, spread: float) 
     return Reference(B, center, spread, np.array(log_norm), means, whiteners)
 
 
-def choose_reference(law: InputLaw, U: np.ndarray, X_sample: np.ndarray) -> Reference:
+def choose_reference(
+    law: InputLaw, U: np.ndarray, X_sample: np.ndarray, row_weight: np.ndarray | None = None
+) -> Reference:
     """A reference inside the span of U (d, q), judged on a sample of rows.
 
     Isotropic about the origin where the law covers it, since there the label transforms hold exactly for unit
@@ -98,22 +99,23 @@ def choose_reference(law: InputLaw, U: np.ndarray, X_sample: np.ndarray) -> Refe
     inner = U.T @ covariance @ U
     spread = width * np.sqrt(q / np.trace(linalg.inv(inner)))
     isotropic = _reference(law, U.T / spread, np.zeros(d), spread)
-    temper = _temper(isotropic, X_sample)
+    temper = _temper(isotropic, X_sample, row_weight)
     if temper >= LEAST_TEMPER:
         return replace(isotropic, temper=temper)
     root = linalg.cholesky(inner, lower=True)
     spread = width * np.sqrt(np.trace(inner) / q)
     own = _reference(law, linalg.solve_triangular(root, U.T, lower=True) / width, mean, spread)
-    return replace(own, temper=_temper(own, X_sample))
+    return replace(own, temper=_temper(own, X_sample, row_weight))
 
 
-def _temper(reference: Reference, X: np.ndarray) -> float:
+def _temper(reference: Reference, X: np.ndarray, row_weight: np.ndarray | None) -> float:
     """Largest power, at most one, at which weights leave the share `LEAST_EFFECTIVE` of the rows."""
     log_weights = reference.log_weights(reference.coordinates(columns(X)))
+    rows = len(log_weights) if row_weight is None else float(np.sum(row_weight))
 
     def effective(power: float) -> float:
-        total, squares = logsumexp(power * log_weights), logsumexp(2 * power * log_weights)
-        return float(np.exp(2 * total - squares) / len(log_weights))
+        total, squares = (logsumexp(p * log_weights, b=row_weight) for p in (power, 2 * power))
+        return float(np.exp(2 * total - squares) / rows)
 
     if effective(1.0) >= LEAST_EFFECTIVE:
         return 1.0

@@ -10,11 +10,13 @@ over that of one random joint-EM run that reaches the optimum (the mean of those
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,20 +24,23 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.exceptions import ConvergenceWarning
 
-from flexmix import run_flexmix
 from skmoe import MoERegressor, make_moe, scores
-from skmoe.likelihood.joint import JointLikelihood, Settings, Theta
+from skmoe.likelihood import MappedRows, Problem, Settings, Theta, em_sums
 from skmoe.model.parameters import MoEParameters
-from skmoe.search.refine import is_admissible, maximise, run_em
+from skmoe.rows.table_moments import table_moments
+from skmoe.search.finish import maximise, run_em
+from skmoe.search.standardise import standardised
 from skmoe.search.starts import labelled_start, random_labels
-from skmoe.search.whitening import whitening_map
+
+sys.path.append(str(Path(__file__).parents[1] / "flexmix"))
+from flexmix import run_flexmix
 
 WIN = 1e-3
 RANDOM_STARTS = 10
 
 
 @dataclass(frozen=True)
-class Problem:
+class Case:
     """Rows, the truth they were drawn from, and the model to be fitted."""
 
     X: np.ndarray
@@ -44,53 +49,45 @@ class Problem:
     intercept: bool
     noise: str = "shared"
 
-    def likelihood(self) -> JointLikelihood:
+    def problem(self) -> Problem:
         """Set the model up over whitened inputs."""
-        center, transform = whitening_map(self.X, centered=self.intercept)
-        return JointLikelihood(
-            self.X,
-            self.y,
-            self.truth.g,
-            len(self.truth.A),
-            intercept=self.intercept,
-            center=center,
-            transform=transform,
-            settings=Settings(noise=self.noise),
-        )
+        moments = table_moments(self.X, self.y)
+        rows = MappedRows.of(self.X, self.y, standardised(moments, intercept=self.intercept, outputs=False))
+        return Problem(rows, len(self.truth.A), self.truth.family, Settings(noise=self.noise), moments.y_std)
 
 
 # -- families ---------------------------------------------------------------------------------------------------------
 
 
-def paper(n: int, d: int, k: int, sigma: float, seed: int, **how: object) -> Problem:
+def paper(n: int, d: int, k: int, sigma: float, seed: int, **how: object) -> Case:
     """Draw the paper's model: unit experts, no intercepts, one noise."""
-    return Problem(*make_moe(n, d, k, noise_scale=sigma, random_state=seed, **how), intercept=False)
+    return Case(*make_moe(n, d, k, noise_scale=sigma, random_state=seed, **how), intercept=False)
 
 
-def table1(i: int, seed: int) -> Problem:
+def table1(i: int, seed: int) -> Case:
     p = (0.1, 0.3, 0.5, 0.7, 0.9)[i % 5]
     mu = np.random.default_rng(seed).standard_normal((2, 10))
     mu /= np.linalg.norm(mu, axis=1, keepdims=True)
     return paper(2000, 10, 2, 0.1, seed, input_law=scores.GaussianMixture([p, 1 - p], mu, [np.eye(10)] * 2))
 
 
-def table2(i: int, seed: int) -> Problem:
+def table2(i: int, seed: int) -> Case:
     return paper(2000, 10, 2, 0.1, seed, orthogonal_gate=bool(i % 2))
 
 
-def figure2(i: int, seed: int) -> Problem:
+def figure2(i: int, seed: int) -> Case:
     return paper(8000, 10, 3 + i % 2, 0.5, seed)
 
 
-def figure3(i: int, seed: int) -> Problem:
+def figure3(i: int, seed: int) -> Case:
     return paper((1000, 5000, 10000)[i % 3], 5, 3, 0.5, seed)
 
 
-def figure4(i: int, seed: int) -> Problem:
+def figure4(i: int, seed: int) -> Case:
     return paper(10000, 5, 3, 0.5, seed, activation=("sigmoid", "relu")[i % 2])
 
 
-def many_experts(i: int, seed: int) -> Problem:
+def many_experts(i: int, seed: int) -> Case:
     k, d = 5 + i % 6, (5, 10)[i // 6 % 2]
     rows = (25, 50, 100)[i % 3] * k * d
     return paper(rows, d, k, (0.05, 0.1, 0.2)[i // 3 % 3], seed)
@@ -105,7 +102,7 @@ def affine(
     sigma: np.ndarray,
     shares: np.ndarray,
     activation: str = "linear",
-) -> Problem:
+) -> Case:
     """Affine experts of unequal length over given inputs, gate intercepts set so that the mean gate meets `shares`."""
     d = Z.shape[1]
     U = (Z - Z.mean(axis=0)) / Z.std(axis=0)
@@ -119,10 +116,10 @@ def affine(
     scaled = 1 / Z.std(axis=0)
     A_x, W_x = A * scaled, W * scaled
     truth = MoEParameters(
-        A_x, W_x, sigma, b=b - A_x @ Z.mean(axis=0), c=c - W_x @ Z.mean(axis=0), g=activation
+        A_x, W_x, sigma, b=b - A_x @ Z.mean(axis=0), c=c - W_x @ Z.mean(axis=0), family=activation
     ).permuted(np.arange(k))
     noise = "shared" if np.ptp(sigma) == 0 else "per-expert"
-    return Problem(Z, truth.sample(Z, rng)[0], truth, intercept=True, noise=noise)
+    return Case(Z, truth.sample(Z, rng)[0], truth, intercept=True, noise=noise)
 
 
 def _unequal_shares(k: int, rng: np.random.Generator) -> np.ndarray:
@@ -130,7 +127,7 @@ def _unequal_shares(k: int, rng: np.random.Generator) -> np.ndarray:
     return np.append(0.95 * rest / rest.sum(), 0.05)
 
 
-def unequal(i: int, seed: int) -> Problem:
+def unequal(i: int, seed: int) -> Case:
     rng = np.random.default_rng(seed)
     k, d = 3 + i % 4, (3, 5, 8)[i % 3]
     n = (75, 150, 300)[i // 4 % 3] * k * (d + 1)
@@ -156,8 +153,8 @@ def _mixed(n: int, d: int, rng: np.random.Generator) -> np.ndarray:
     return Z
 
 
-def _of_inputs(draw: Callable[[int, int, np.random.Generator], np.ndarray]) -> Callable[[int, int], Problem]:
-    def family(i: int, seed: int) -> Problem:
+def _of_inputs(draw: Callable[[int, int, np.random.Generator], np.ndarray]) -> Callable[[int, int], Case]:
+    def family(i: int, seed: int) -> Case:
         rng = np.random.default_rng(seed)
         k, d = 3 + i % 3, 4 + i % 4
         n = (100, 200)[i % 2] * k * (d + 1)
@@ -167,7 +164,7 @@ def _of_inputs(draw: Callable[[int, int, np.random.Generator], np.ndarray]) -> C
     return family
 
 
-def noise_levels(i: int, seed: int) -> Problem:
+def noise_levels(i: int, seed: int) -> Case:
     rng = np.random.default_rng(seed)
     k, d = 3 + i % 3, 5
     n = 150 * k * (d + 1)
@@ -175,7 +172,7 @@ def noise_levels(i: int, seed: int) -> Problem:
     return affine(n, k, rng.standard_normal((n, d)), rng, sigma=sigma, shares=np.full(k, 1 / k))
 
 
-def nonlinear(i: int, seed: int) -> Problem:
+def nonlinear(i: int, seed: int) -> Case:
     rng = np.random.default_rng(seed)
     k, d, n = 2 + i % 2, 4, 4000
     Z = rng.standard_normal((n, d))
@@ -183,7 +180,7 @@ def nonlinear(i: int, seed: int) -> Problem:
     return affine(n, k, Z, rng, sigma=np.full(k, sigma), shares=np.full(k, 1 / k), activation=activation)
 
 
-FAMILIES: dict[str, tuple[Callable[[int, int], Problem], int]] = {
+FAMILIES: dict[str, tuple[Callable[[int, int], Case], int]] = {
     "table1": (table1, 10),
     "table2": (table2, 10),
     "figure2": (figure2, 10),
@@ -239,50 +236,50 @@ def timed(run: Callable[[], Any]) -> tuple[float, Any]:
     return time.perf_counter() - begin, value
 
 
-def random_joint_em(likelihood: JointLikelihood, seed: int) -> float:
+def random_joint_em(problem: Problem, seed: int) -> float:
     """Mean log-likelihood of joint EM from random responsibilities; minus infinity for a degenerate end."""
-    start = labelled_start(likelihood, random_labels(likelihood, np.random.default_rng(seed)))
-    end = run_em(likelihood, start, max_iter=500, tol=1e-4).points[-1]
-    sums = likelihood.em_sums(end)
-    return sums.log_likelihood if is_admissible(likelihood, end, sums.share) else -np.inf
+    start = labelled_start(problem, random_labels(problem, np.random.default_rng(seed)))
+    end = run_em(problem, start, max_iter=500, tol=1e-4).points[-1]
+    sums = em_sums(problem, end)
+    return sums.log_likelihood if problem.is_admissible(end, sums.share) else -np.inf
 
 
-def from_truth(likelihood: JointLikelihood, truth: MoEParameters) -> float:
-    theta = likelihood.from_parameters(truth)
-    fit = maximise(likelihood, Theta(theta.A, theta.W, np.maximum(theta.sigma, likelihood.noise_floor)))
+def from_truth(problem: Problem, truth: MoEParameters) -> float:
+    theta = problem.rows.map.from_parameters(truth)
+    fit = maximise(problem, Theta(theta.A, theta.W, np.maximum(theta.sigma, problem.noise_floor)))
     return fit.log_likelihood if fit.admissible else -np.inf
 
 
-def one_flexmix(problem: Problem, seed: int) -> float:
+def one_flexmix(case: Case, seed: int) -> float:
     """Mean log-likelihood of one start of flexmix, which has intercepts and own noise; minus infinity if it failed."""
-    found = run_flexmix(problem.X, problem.y, len(problem.truth.A), starts=1, seed=seed)
-    return -np.inf if found["best"] is None else found["best"]["log_likelihood"] / len(problem.y)
+    found = run_flexmix(case.X, case.y, len(case.truth.A), starts=1, seed=seed)
+    return -np.inf if found["best"] is None else found["best"]["log_likelihood"] / len(case.y)
 
 
-def contest(problem: Problem, seed: int, starts: int, flexmix: bool) -> Outcome:
+def contest(case: Case, seed: int, starts: int, flexmix: bool) -> Outcome:
     model = MoERegressor(
-        len(problem.truth.A),
-        activation=problem.truth.g,
-        fit_intercept=problem.intercept,
-        noise=problem.noise,
+        len(case.truth.A),
+        activation=case.truth.g,
+        fit_intercept=case.intercept,
+        noise=case.noise,
         random_state=seed,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        seconds, fit = timed(lambda: model.fit(problem.X, problem.y))
-    likelihood = problem.likelihood()
-    memory = likelihood.subset()  # joint EM gets the same help: its design is mapped once
+        seconds, fit = timed(lambda: model.fit(case.X, case.y))
+    problem = case.problem()
+    memory = problem.on(problem.rows.subset())  # joint EM gets the same help: its rows are mapped once
     runs = [timed(lambda s=s: random_joint_em(memory, 1000 * seed + s)) for s in range(starts)]
-    comparable = flexmix and problem.intercept and problem.noise == "per-expert"
+    comparable = flexmix and case.intercept and case.noise == "per-expert"
     return Outcome(
         fit.log_likelihood_,
-        from_truth(likelihood, problem.truth),
+        from_truth(problem, case.truth),
         [value for _, value in runs],
         seconds,
         [spent for spent, _ in runs],
         fit.history_["winner"],
         fit.history_["agreement"],
-        one_flexmix(problem, seed) if comparable else np.nan,
+        one_flexmix(case, seed) if comparable else np.nan,
     )
 
 

@@ -146,7 +146,7 @@ def _selected(X: Any, y: Any, weight: Any, names: Any) -> tuple[Any, Any, Any, A
     if missing:
         raise ValueError(f"the Dask DataFrame has no column {', '.join(map(repr, missing))}; it has {columns}")
     y, weight = (X[b] if isinstance(b, str) else b for b in beside.values())
-    return X[wanted], y, weight, np.array(wanted, dtype=object)
+    return X[wanted], y, weight, wanted
 
 
 def _beside(X: Any, values: Any, what: str, *, lengths: bool) -> Any:
@@ -175,7 +175,7 @@ def _beside(X: Any, values: Any, what: str, *, lengths: bool) -> Any:
 
 
 def stream(X: Any, y: Any, weight: Any, names: Any) -> tuple[Any, Any, Any, Any]:
-    """Streamed columns of Dask collections, and the names of the inputs; see `skmoe.rows.blocks.stream`."""
+    """Streamed columns of Dask collections, and the names of the inputs; see `skmoe.rows.inputs.stream`."""
     X, y, weight, names_found = _selected(X, y, weight, names)
     table = _array(X, names, lengths=True)
     columns = [_beside(table, v, w, lengths=True) for v, w in ((y, "y"), (weight, "sample_weight"))]

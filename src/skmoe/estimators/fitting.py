@@ -1,0 +1,113 @@
+"""What an estimator does when it is fitted: check its settings and rows, learn, store, and say what went wrong."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from skmoe.inference import covariance_of, split_errors
+from skmoe.model.activations import get_activation
+from skmoe.model.gaussian import GaussianFamily
+from skmoe.rows.checks import check_columns, generator
+from skmoe.rows.inputs import rows_to_fit
+from skmoe.search import Control, Fitted, ModelSpec, Progress, learn
+from skmoe.search.learn import Learned, Request
+
+__all__ = ["fit_regressor"]
+
+NOT_OF_THE_FIT = ("checkpoint", "verbose", "random_state")  # settings that do not make it another fit
+PROGRESS_EVERY = 50  # steps between lines at verbose=1
+
+
+def fit_regressor(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
+    """Fit a `MoERegressor` to rows."""
+    family = GaussianFamily(get_activation(model.activation))
+    if hasattr(model, "parameters_"):  # a fit that fails must not leave the old model under new columns
+        del model.parameters_
+    rows = rows_to_fit(model, X, y, sample_weight)
+    d = rows.X.shape[1]
+    spec = ModelSpec(
+        family,
+        model.noise,
+        float(model.penalty),
+        bool(model.fit_intercept),
+        input_law=model.input_law,
+        expert_columns=check_columns(model.expert_features, rows.names, d, "expert_features"),
+        gate_columns=check_columns(model.gate_features, rows.names, d, "gate_features"),
+    )
+    settings = {k: repr(v) for k, v in model.get_params().items() if k not in NOT_OF_THE_FIT}
+    request = Request(model.method, model.n_experts, model.n_init, model.checkpoint, settings)
+    control = Control(float(model.tol), int(model.max_iter), _progress(model.verbose))
+    learned = learn(rows, spec, request, generator(model.random_state), control, model._search_config)
+    _store(model, learned)
+    model.encoder_ = rows.encoder
+    _say_what_went_wrong(learned.fitted, model)
+
+
+def _progress(verbose: Any) -> Any:
+    """Who is told of progress: the caller's own callable, the terminal, or nobody."""
+    if callable(verbose) or not verbose:
+        return verbose or None
+
+    def tell(progress: Progress) -> None:
+        if verbose > 1 or progress.step % PROGRESS_EVERY == 0:
+            print(
+                f"[MoERegressor] {progress.n_experts} experts, {progress.stage}, step {progress.step}: "
+                f"best log-likelihood {progress.log_likelihood:.6f}",
+                flush=True,
+            )
+
+    return tell
+
+
+def _store(model: Any, learned: Learned) -> None:
+    fitted = learned.fitted
+    p = fitted.parameters
+    k, d = p.A.shape
+    covariance = covariance_of(fitted.optimum)
+    model.parameters_ = p
+    model.expert_coef_, model.expert_intercept_ = p.A, p.b
+    model.gate_coef_, model.gate_intercept_ = p.W, p.c
+    model.noise_scale_, model.shares_ = p.sigma, fitted.shares
+    model.covariance_ = None if covariance is None else covariance.model
+    model.covariance_robust_ = None if covariance is None else covariance.robust
+    for name, values in split_errors(model.covariance_, k, d).items():
+        setattr(model, f"{name}_se_", values)
+    model.n_experts_, model.n_parameters_ = k, fitted.n_parameters
+    model.log_likelihood_ = fitted.log_likelihood
+    model.n_iter_ = max(len(fitted.trace) - 1, 1)
+    model.converged_, model.identified_ = bool(fitted.converged), bool(fitted.identified)
+    found = fitted.spectral
+    model.history_ = {
+        "objective": np.asarray(fitted.trace),
+        "starts": [(r.name, r.log_likelihood, str(r.stage)) for r in fitted.records],
+        "winner": fitted.winner,
+        "agreement": fitted.agreement,
+        "at_floor": fitted.at_floor,
+        "interrupted": fitted.interrupted,
+        "bic": learned.tried,
+        "passes": fitted.passes,
+        "spectrum": None if found is None else found.spectrum,
+        "gap": None if found is None else found.gap,
+        "noise_level": None if found is None else found.noise_level,
+        "inputs": asdict(learned.inputs),
+        "rows": learned.n_rows,
+        "searched": learned.n_searched,
+    }
+
+
+def _say_what_went_wrong(fitted: Fitted, model: Any) -> None:
+    if fitted.interrupted:
+        warnings.warn("the fit was interrupted; this is the best model so far", ConvergenceWarning, stacklevel=4)
+    elif not fitted.converged:
+        short = model.n_iter_ + 1 >= model.max_iter
+        advice = "raise max_iter" if short else "use fewer experts if diagnose() says that they are not identified"
+        warnings.warn(
+            f"the fit stopped after {model.n_iter_} iterations short of the optimum; {advice}",
+            ConvergenceWarning,
+            stacklevel=4,
+        )

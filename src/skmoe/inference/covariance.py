@@ -1,0 +1,97 @@
+"""How sure a fit is: covariance of the estimates, by the observed information and by the sandwich formula."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from skmoe.likelihood import score_outer
+from skmoe.search import Optimum
+from skmoe.search.solvers import cholesky
+
+__all__ = ["Covariance", "covariance_of", "split_errors"]
+
+
+@dataclass(frozen=True)
+class Covariance:
+    """Covariance of (A, b, W, c, sigma) in the caller's units, laid out as one vector, in two versions."""
+
+    model: np.ndarray  # by the observed information
+    robust: np.ndarray  # by the sandwich formula
+
+
+def covariance_of(optimum: Optimum | None) -> Covariance | None:
+    """Covariance of a fit; None where the likelihood has no strict maximum, or none was climbed."""
+    if optimum is None or not optimum.fit.identified:
+        return None
+    problem, fit = optimum.problem, optimum.fit
+    inner = covariances(fit.curvature.information, score_outer(problem, fit.theta), fit.free, problem.total)
+    J = affine_part(lambda v: _in_callers_units(optimum, v), problem.pack(fit.theta))
+    # the noise is learned as its logarithm: slopes there, not differences
+    J[-problem.k :] = _noise_slopes(optimum)[optimum.order]
+    return Covariance(*(J @ C @ J.T for C in inner))
+
+
+def covariances(
+    information: np.ndarray, outer: np.ndarray, free: np.ndarray, n: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Covariance of the estimate by the observed information, and its sandwich version, (p, p) each.
+
+    `information` and `outer` are per row; parameters that are not `free` (noise on its floor) have no variance.
+    """
+    model, robust = np.zeros_like(information), np.zeros_like(information)
+    inside = np.ix_(free, free)
+    H = information[inside]
+    factor = cholesky(H)  # scaled to a unit diagonal, as when the information was found positive definite
+    inverse = (linalg.pinvh(H) if factor is None else linalg.cho_solve(factor, np.eye(len(H)))) / n
+    model[inside] = 0.5 * (inverse + inverse.T)
+    robust[inside] = n * inverse @ outer[inside] @ inverse
+    return model, robust
+
+
+def affine_part(map_to: Callable[[np.ndarray], np.ndarray], at: np.ndarray) -> np.ndarray:
+    """Matrix of an affine map, read off its values at the neighbours of a point: (outputs, inputs)."""
+    base = map_to(at)
+    return np.stack([map_to(at + step) - base for step in np.eye(len(at))], axis=1)
+
+
+def _in_callers_units(optimum: Optimum, vector: np.ndarray) -> np.ndarray:
+    """All parameters in the caller's units as one vector (A, b, W, c, sigma)."""
+    problem = optimum.problem
+    theta = problem.unpack(vector, optimum.fit.theta)
+    p = problem.rows.map.to_parameters(theta, problem.family).permuted(optimum.order)
+    return np.concatenate([p.A.ravel(), p.b, p.W.ravel(), p.c, p.sigma])
+
+
+def _noise_slopes(optimum: Optimum) -> np.ndarray:
+    """Derivatives of the noise scales (k,) in the caller's units over the parameters of the fit, (k, p)."""
+    problem, sigma = optimum.problem, optimum.fit.theta.sigma
+    slopes = np.zeros((problem.k, problem.n_parameters))
+    first = problem.n_parameters - len(problem.noise_groups)
+    for s, group in enumerate(problem.noise_groups):
+        slopes[group, first + s] = sigma[group] * problem.rows.map.y_scale
+    return slopes
+
+
+def split_errors(covariance: np.ndarray | None, k: int, d: int) -> dict[str, np.ndarray]:
+    """Standard errors by name from a covariance over (A, b, W, c, sigma); NaN where there is none."""
+    if covariance is None:
+        errors = np.full(2 * k * (d + 1) + k, np.nan)
+    else:
+        errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    sizes = {
+        "expert_coef": (k, d),
+        "expert_intercept": (k,),
+        "gate_coef": (k, d),
+        "gate_intercept": (k,),
+        "noise_scale": (k,),
+    }
+    parts, start = {}, 0
+    for name, shape in sizes.items():
+        size = int(np.prod(shape))
+        parts[name] = errors[start : start + size].reshape(shape)
+        start += size
+    return parts

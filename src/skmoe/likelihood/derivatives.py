@@ -1,0 +1,112 @@
+r"""Derivatives of the observed likelihood over (A, W, log noise), exact, in one pass each.
+
+A row's log density is :math:`\ell = \log \sum_i e^{L_i}` with :math:`L_i = \log p_i + f_i`, the log of the gate plus
+the log density of an expert. Over the channels :math:`\eta_i = a_i^\top x`, :math:`u_i = w_i^\top x` and
+:math:`\tau_i = \log\sigma_i`, with responsibilities :math:`r`,
+
+.. math:: \nabla \ell = E_r[\nabla L], \qquad \nabla^2 \ell = E_r[\nabla^2 L] + \mathrm{Cov}_r(\nabla L),
+
+so a row's Hessian is a small matrix of channel weights times :math:`x x^\top` (`skmoe.likelihood.hessian`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skmoe.likelihood.hessian import assembled, grouped, input_blocks, noise_blocks
+from skmoe.likelihood.penalty import penalty_at, penalty_information
+from skmoe.likelihood.problem import Problem
+from skmoe.likelihood.rows import Block, weighted
+from skmoe.likelihood.theta import Theta
+from skmoe.model.posterior import Posterior
+from skmoe.rows.arrays import Array, array_namespace, to_numpy
+from skmoe.rows.blocks import block_rows_for
+from skmoe.rows.products import gram_channels
+
+__all__ = ["Curvature", "Gradient", "gradient", "information", "score_outer"]
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """The objective (per row) at a point, with its gradient over (A, W, log noise) laid out as one vector."""
+
+    log_likelihood: float
+    objective: float
+    share: np.ndarray  # (k,) mean responsibility
+    gradient: np.ndarray  # (p,)
+
+
+@dataclass(frozen=True)
+class Curvature(Gradient):
+    """The same with the observed information."""
+
+    information: np.ndarray  # (p, p), the negative Hessian
+
+
+def _gradient_sums(problem: Problem, post: Posterior, block: Block) -> tuple[Any, ...]:
+    """Log-likelihood, shares, and the parts of the gradient, summed over a block."""
+    U, V, _, weight = block
+    xp = array_namespace(U)
+    R, E = weighted(post.R, weight), weighted(post.R - post.P, weight)
+    noise = [xp.sum(row) for row in grouped(problem, R * post.law.scale_score)] if problem.noise_groups else []
+    log_likelihood = xp.sum(weighted(post.log_density, weight))
+    return log_likelihood, xp.sum(R, axis=1), (R * post.law.score) @ U.T, E[:-1, :] @ V.T, *noise
+
+
+def _gradient_of(problem: Problem, theta: Theta, sums: list[Any]) -> Gradient:
+    log_likelihood, share, experts, gate, *noise = sums
+    cost, slope = penalty_at(problem, theta.W)
+    gradient = np.concatenate([to_numpy(experts).ravel(), (to_numpy(gate) - slope).ravel(), [float(v) for v in noise]])
+    value = float(log_likelihood)
+    return Gradient(value, value - cost, to_numpy(share), gradient)
+
+
+def gradient(problem: Problem, theta: Theta) -> Gradient:
+    """Objective and gradient per row, in one pass."""
+    rows = block_rows_for(max(problem.De, problem.Dg) + 6 * problem.k)
+    sums = problem.mean_of(lambda post, block: _gradient_sums(problem, post, block), theta, block_rows=rows)
+    return _gradient_of(problem, theta, sums)
+
+
+def information(problem: Problem, theta: Theta) -> Curvature:
+    """Objective, gradient and exact negative Hessian per row, in one pass.
+
+    All blocks over inputs are one product of channel weights against the monomials of x.
+    """
+
+    def kernel(post: Posterior, block: Block) -> tuple[Any, ...]:
+        return (
+            *_gradient_sums(problem, post, block),
+            *input_blocks(problem, post, block),
+            *noise_blocks(problem, post, block),
+        )
+
+    pairs = problem.k * (2 * problem.k - 1)
+    rows = block_rows_for(max(pairs, gram_channels(problem.De, pairs, problem.rows.X)))
+    totals = problem.mean_of(kernel, theta, block_rows=min(rows, problem.block_rows))
+    n_first = 4 + len(problem.noise_groups)
+    H = assembled(problem, *(to_numpy(b) for b in totals[n_first:]))
+    a, w = problem.k * problem.De, (problem.k - 1) * problem.Dg
+    if w:
+        H[a : a + w, a : a + w] += penalty_information(problem)
+    here = _gradient_of(problem, theta, totals[:n_first])
+    return Curvature(here.log_likelihood, here.objective, here.share, here.gradient, H)
+
+
+def score_outer(problem: Problem, theta: Theta) -> np.ndarray:
+    """Mean over rows of the outer product of a row's score, (p, p): the middle of the sandwich."""
+
+    def kernel(post: Posterior, block: Block) -> tuple[Array]:
+        xp = array_namespace(block.U)
+        RA, E = post.R * post.law.score, (post.R - post.P)[:-1, :]
+        rows = [RA[i, :] * block.U for i in range(problem.k)] + [E[i, :] * block.V for i in range(problem.k - 1)]
+        if problem.noise_groups:
+            rows += [row[None, :] for row in grouped(problem, post.R * post.law.scale_score)]
+        S = xp.concat(rows, axis=0)
+        return (weighted(S, block.weight) @ S.T,)
+
+    rows = min(block_rows_for(2 * problem.n_parameters), problem.block_rows)
+    return to_numpy(problem.mean_of(kernel, theta, block_rows=rows)[0])

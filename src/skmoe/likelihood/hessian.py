@@ -1,0 +1,109 @@
+"""Blocks of the observed information: channel weights of a block of rows, and how their sums are laid out.
+
+Letters: ``RA`` is r times an expert's score, ``T`` is r times its score over the log scale, added up over the experts
+that share one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skmoe.likelihood.problem import Problem
+from skmoe.likelihood.rows import Block, weighted
+from skmoe.model.gate import gate_channels
+from skmoe.model.posterior import Posterior
+from skmoe.rows.arrays import Array, array_namespace
+from skmoe.rows.products import place_blocks, unpack_symmetric, weighted_grams
+
+__all__ = ["assembled", "expert_expert_weights", "expert_gate_weights", "grouped", "input_blocks", "noise_blocks"]
+
+
+def grouped(problem: Problem, C: Array) -> list[Array]:
+    """Channels (k, b) added up over the experts that share a noise scale: one (b,) row each."""
+    xp = array_namespace(C)
+    return [xp.sum(C[group, :], axis=0) for group in problem.noise_groups]
+
+
+def expert_expert_weights(RA: Array, diagonal: Array) -> Array:
+    """Channel weights of the experts' blocks i <= j: r_i alpha_i r_j alpha_j, plus a diagonal part."""
+    rows = []
+    for i in range(RA.shape[0]):
+        products = RA[i : i + 1, :] * RA[i:, :]
+        products[0, :] += diagonal[i, :]
+        rows.append(products)
+    return array_namespace(RA).concat(rows, axis=0)
+
+
+def expert_gate_weights(RA: Array, R: Array) -> Array:
+    """Channel weights of the blocks (expert i, gate j < k): r_i alpha_i (r_j - delta_ij)."""
+    rows, gates = [], R.shape[0] - 1
+    for i in range(RA.shape[0]):
+        products = RA[i : i + 1, :] * R[:-1, :]
+        if i < gates:
+            products[i, :] -= RA[i, :]
+        rows.append(products)
+    return array_namespace(RA).concat(rows, axis=0)
+
+
+def input_blocks(problem: Problem, post: Posterior, block: Block) -> tuple[Array, ...]:
+    """Sums of the blocks expert-expert (packed), expert-gate (full or packed), gate-gate (packed)."""
+    U, V, _, weight = block
+    xp = array_namespace(U)
+    alpha = post.law.score
+    RA = post.R * alpha
+    expert = weighted(expert_expert_weights(RA, post.R * post.law.curvature - RA * alpha), weight)
+    if problem.k == 1:
+        return (weighted_grams(expert, U),)
+    cross = weighted(expert_gate_weights(RA, post.R), weight)
+    gate = weighted(gate_channels(post.P) - gate_channels(post.R), weight)
+    if problem.rows.map.shared:
+        grams = weighted_grams(xp.concat([expert, cross, gate], axis=0), U)
+        first, second = expert.shape[0], expert.shape[0] + cross.shape[0]
+        return grams[:first, :], grams[first:second, :], grams[second:, :]
+    mixed = xp.stack([(U * cross[c, :]) @ V.T for c in range(cross.shape[0])])
+    return weighted_grams(expert, U), mixed, weighted_grams(gate, V)
+
+
+def noise_blocks(problem: Problem, post: Posterior, block: Block) -> tuple[Array, ...]:
+    """Sums of the blocks noise-noise (S, S), noise-expert (S, k De) and noise-gate (S, (k-1) Dg)."""
+    if not problem.noise_groups:
+        return ()
+    U, V, _, weight = block
+    xp = array_namespace(U)
+    R, law = post.R, post.law
+    t = law.scale_score
+    RA, Rt = R * law.score, R * t
+    T = grouped(problem, Rt)
+    own = grouped(problem, R * (t**2 - law.scale_curvature))
+    cross = RA * t - R * law.cross_curvature
+    noise = xp.stack(T)
+    square = weighted(noise, weight) @ noise.T
+    experts, gates = [], []
+    for s, group in enumerate(problem.noise_groups):
+        with_expert, with_gate = RA * T[s], R * T[s]
+        with_expert[group, :] -= cross[group, :]
+        with_gate[group, :] -= Rt[group, :]
+        experts.append(xp.reshape(weighted(with_expert, weight) @ U.T, (-1,)))
+        gates.append(xp.reshape(weighted(with_gate[:-1, :], weight) @ V.T, (-1,)))
+    diagonal = xp.stack([xp.sum(weighted(row, weight)) for row in own])
+    return square, diagonal, xp.stack(experts), xp.stack(gates)
+
+
+def assembled(problem: Problem, expert: np.ndarray, *others: np.ndarray) -> np.ndarray:
+    """Lay the blocks out as one symmetric (p, p) matrix."""
+    k, a, w = problem.k, problem.k * problem.De, (problem.k - 1) * problem.Dg
+    H, rest = np.zeros((problem.n_parameters,) * 2), list(others)
+    H[:a, :a] = place_blocks(unpack_symmetric(expert), k)
+    if k > 1:
+        cross, gate, *rest = rest
+        blocks = unpack_symmetric(cross) if problem.rows.map.shared else cross
+        i, j = np.divmod(np.arange(k * (k - 1)), k - 1)
+        full = np.empty((k, problem.De, k - 1, problem.Dg))
+        full[i, :, j, :] = blocks
+        H[:a, a : a + w] = full.reshape(a, w)
+        H[a : a + w, a : a + w] = place_blocks(unpack_symmetric(gate), k - 1)
+    if problem.noise_groups:
+        square, diagonal, experts, gates = rest
+        H[a + w :, a + w :] = square - np.diag(diagonal)
+        H[:a, a + w :], H[a : a + w, a + w :] = experts.T, gates.T
+    return np.triu(H) + np.triu(H, 1).T

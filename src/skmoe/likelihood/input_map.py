@@ -1,0 +1,122 @@
+"""How a model sees a caller's rows, and the way of its parameters back to the caller's units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skmoe.likelihood.theta import Theta
+from skmoe.model.family import Family
+from skmoe.model.gate import with_zero_row
+from skmoe.model.parameters import MoEParameters
+from skmoe.rows.arrays import Array, array_namespace, design, device, to_device, with_ones
+
+__all__ = ["InputMap"]
+
+
+@dataclass(frozen=True)
+class InputMap:
+    """Inputs are seen as ``z = (x - center) @ transform``, outputs as ``(y - y_shift) / y_scale``.
+
+    Parameters
+    ----------
+    center : (d,) array
+    transform : (d, r) array, optional
+        The identity if not given.
+    intercept : bool
+        Whether experts and gate have an intercept, their last coefficient.
+    expert_columns, gate_columns : tuples of int, optional
+        Columns of z that the experts and the gate see, by default all.
+    y_shift, y_scale : float
+    """
+
+    center: np.ndarray
+    transform: np.ndarray | None = None
+    intercept: bool = False
+    expert_columns: tuple[int, ...] | None = None
+    gate_columns: tuple[int, ...] | None = None
+    y_shift: float = 0.0
+    y_scale: float = 1.0
+
+    @classmethod
+    def identity(cls, d: int, *, intercept: bool = False) -> InputMap:
+        """The map that leaves inputs and outputs as they are."""
+        return cls(np.zeros(d), intercept=intercept)
+
+    @property
+    def width(self) -> int:
+        """Columns of z, the intercept not counted."""
+        return len(self.center) if self.transform is None else self.transform.shape[1]
+
+    @property
+    def De(self) -> int:  # noqa: N802 - the letter of the formulas
+        """Coefficients of an expert, intercept included."""
+        return (self.width if self.expert_columns is None else len(self.expert_columns)) + self.intercept
+
+    @property
+    def Dg(self) -> int:  # noqa: N802 - the letter of the formulas
+        """Coefficients of a gate vector, intercept included."""
+        return (self.width if self.gate_columns is None else len(self.gate_columns)) + self.intercept
+
+    @property
+    def shared(self) -> bool:
+        """Whether experts and gate see the same columns."""
+        return self.expert_columns is None and self.gate_columns is None
+
+    # -- rows ---------------------------------------------------------------------------------------------------------
+
+    def lay_out(self, x: Array) -> Array:
+        """Block of rows (b, d) as channels by rows: z, and a last channel of ones with an intercept."""
+        if self.transform is None and not np.any(self.center):
+            return design(x, self.intercept)
+        Z = design(x, False) - to_device(self.center, x)[:, None]
+        if self.transform is not None:
+            Z = to_device(self.transform.T, x) @ Z
+        return with_ones(Z) if self.intercept else Z
+
+    def split(self, Z: Array) -> tuple[Array, Array]:
+        """What experts (De, b) and gate (Dg, b) see of a block laid out: one array where they see the same."""
+        if self.shared:
+            return Z, Z
+        xp = array_namespace(Z)
+        ones = [self.width] if self.intercept else []
+        chosen = (
+            [*(range(self.width) if columns is None else columns), *ones]
+            for columns in (self.expert_columns, self.gate_columns)
+        )
+        U, V = (xp.take(Z, xp.asarray(columns, device=device(Z)), axis=0) for columns in chosen)
+        return U, V
+
+    def outputs(self, y: Array) -> Array:
+        """Outputs as the model sees them."""
+        return y if (self.y_shift, self.y_scale) == (0.0, 1.0) else (y - self.y_shift) / self.y_scale
+
+    # -- parameters ---------------------------------------------------------------------------------------------------
+
+    def to_parameters(self, theta: Theta, family: Family) -> MoEParameters:
+        """`theta` in the caller's units: all columns of X, intercepts, a gate with its zero row."""
+        A, b = self._to_caller(theta.A, self.expert_columns)
+        W, c = self._to_caller(with_zero_row(theta.W), self.gate_columns)
+        s = self.y_scale
+        return MoEParameters(A * s, W, theta.sigma * s, b=b * s + self.y_shift, c=c, family=family)
+
+    def _to_caller(self, M: np.ndarray, columns: tuple[int, ...] | None) -> tuple[np.ndarray, np.ndarray]:
+        coef, shift = (M[:, :-1], M[:, -1]) if self.intercept else (M, np.zeros(len(M)))
+        full = np.zeros((len(M), self.width))
+        full[:, slice(None) if columns is None else list(columns)] = coef
+        if self.transform is not None:
+            full = full @ self.transform.T
+        return full, shift - full @ self.center
+
+    def from_parameters(self, parameters: MoEParameters) -> Theta:
+        """Find the `Theta` nearest to parameters in the caller's units."""
+        p, s = parameters, self.y_scale
+        A = self._from_caller(p.A / s, (p.b - self.y_shift) / s, self.expert_columns)
+        W = self._from_caller(p.W - p.W[-1], p.c - p.c[-1], self.gate_columns)
+        return Theta(A, W[:-1], p.sigma / s)
+
+    def _from_caller(self, M: np.ndarray, shift: np.ndarray, columns: tuple[int, ...] | None) -> np.ndarray:
+        coef = M if self.transform is None else M @ np.linalg.pinv(self.transform).T
+        coef = coef if columns is None else coef[:, list(columns)]
+        return np.column_stack([coef, shift + M @ self.center]) if self.intercept else coef

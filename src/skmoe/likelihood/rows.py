@@ -1,0 +1,171 @@
+"""Rows as a model sees them: mapped a block at a time, or laid out in memory once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from skmoe.likelihood.input_map import InputMap
+from skmoe.rows.arrays import Array, array_namespace, design, to_numpy
+from skmoe.rows.blocks import take_rows
+from skmoe.rows.streamed import Streamed
+
+__all__ = ["Block", "LaidOutRows", "MappedRows", "ModelRows", "weighted"]
+
+MEMORY_DOUBLES = 2**20
+"""Rows of up to this size, 8 MiB, are laid out in memory; above, doing so takes as long as ten passes."""
+
+
+class Block(NamedTuple):
+    """A block of rows: inputs of experts U (De, b) and gate V (Dg, b), outputs and weights (b,)."""
+
+    U: Array
+    V: Array
+    y: Array
+    weight: Array | None
+
+
+def weighted(C: Array, weight: Array | None) -> Array:
+    """Channels times row weights, where rows have any."""
+    return C if weight is None else C * weight
+
+
+@dataclass
+class PassCount:
+    """Passes over rows so far."""
+
+    count: int = 0
+
+
+@dataclass(frozen=True)
+class ModelRows:
+    """Rows of data, and how a model sees them.
+
+    Parameters
+    ----------
+    X : (n, ...) array or streamed columns
+    y : (n,) array or streamed column
+    weight : (n,) array or streamed column, optional
+        Row weights.
+    map : InputMap
+    total : float
+        Weight of all rows.
+    weight_scale : float
+        Factor of the weights, so that they add up to `total`.
+    """
+
+    X: Array
+    y: Array
+    weight: Array | None
+    map: InputMap
+    total: float
+    weight_scale: float = 1.0
+    passes: PassCount = field(default_factory=PassCount, compare=False)
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.X.shape[0]
+
+    def block(self, x: Array, y: Array, weight: Array | None) -> Block:
+        """A block as kernels take it."""
+        raise NotImplementedError
+
+    def subset(self, rows: np.ndarray | None = None) -> LaidOutRows:
+        """Some of the rows (all by default), laid out in memory."""
+        raise NotImplementedError
+
+    def responding(self, function: Callable[[Array], Array]) -> ModelRows:
+        """The same rows with a function of the outputs in their place; for rows in memory."""
+        raise NotImplementedError
+
+    def _weights(self, weight: Array | None) -> Array | None:
+        return weight if weight is None or self.weight_scale == 1.0 else weight * self.weight_scale
+
+    def in_memory(self) -> ModelRows:
+        """Rows laid out in memory, where they are few enough, so that they are not mapped at each pass."""
+        large = isinstance(self.X, Streamed) or self.n * self.map.De > MEMORY_DOUBLES
+        return self if large else self.subset()
+
+    def sample(self, size: int, rng: np.random.Generator) -> LaidOutRows:
+        """A random subset of the rows that have weight."""
+        if self.weight is None:
+            return self.subset(np.sort(rng.choice(self.n, size=min(size, self.n), replace=False)))
+        able = np.flatnonzero(to_numpy(self.weight) > 0)
+        return self.subset(np.sort(rng.choice(able, size=min(size, len(able)), replace=False)))
+
+    def spread(self) -> float:
+        """Standard deviation of the outputs, as the model sees them; for rows in memory."""
+        xp = array_namespace(self.y)
+        weight = xp.ones_like(self.y) if self.weight is None else self._weights(self.weight)
+        mean = xp.sum(self.y * weight) / self.total
+        return float(xp.sum((self.y - mean) ** 2 * weight) / self.total) ** 0.5 / self._output_scale()
+
+    def _output_scale(self) -> float:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class MappedRows(ModelRows):
+    """The caller's rows (n, d), mapped a block at a time."""
+
+    @classmethod
+    def of(cls, X: Array, y: Array, map: InputMap, weight: Array | None = None) -> MappedRows:
+        """Rows in memory, with their total weight."""
+        if weight is not None:
+            xp = array_namespace(X)
+            weight = xp.astype(weight, xp.float64, copy=False)
+        return cls(X, y, weight, map, _total(X, weight))
+
+    def block(self, x: Array, y: Array, weight: Array | None) -> Block:
+        """Map a block."""
+        return Block(*self.map.split(self.map.lay_out(x)), self.map.outputs(y), self._weights(weight))
+
+    def subset(self, rows: np.ndarray | None = None) -> LaidOutRows:
+        """Map some of the rows once."""
+        arrays = (self.X, self.y, self.weight)
+        X, y, weight = arrays if rows is None else take_rows(arrays, rows)
+        weight = self._weights(weight)
+        return LaidOutRows(self.map.lay_out(X).T, self.map.outputs(y), weight, self.map, _total(X, weight))
+
+    def responding(self, function: Callable[[Array], Array]) -> MappedRows:
+        """The same rows with a function of the outputs in their place."""
+        plain = replace(self.map, y_shift=0.0, y_scale=1.0)
+        return replace(self, y=function(self.map.outputs(self.y)), map=plain)
+
+    def _output_scale(self) -> float:
+        return self.map.y_scale
+
+
+@dataclass(frozen=True)
+class LaidOutRows(ModelRows):
+    """Rows that were mapped already: X (n, r + 1) is z and the ones of the intercept, y as the model sees it."""
+
+    def block(self, x: Array, y: Array, weight: Array | None) -> Block:
+        """Turn a block so that channels come first."""
+        return Block(*self.map.split(design(x, False)), y, weight)
+
+    def subset(self, rows: np.ndarray | None = None) -> LaidOutRows:
+        """Some of the rows; all of them are these."""
+        if rows is None:
+            return self
+        X, y, weight = take_rows((self.X, self.y, self.weight), rows)
+        return LaidOutRows(X, y, weight, self.map, _total(X, weight))
+
+    def gate_inputs(self) -> np.ndarray:
+        """What the gate sees of each row, (n, Dg) on the host."""
+        return to_numpy(self.map.split(design(self.X, False))[1]).T
+
+    def responding(self, function: Callable[[Array], Array]) -> LaidOutRows:
+        """The same rows with a function of the outputs in their place."""
+        return replace(self, y=function(self.y))
+
+    def _output_scale(self) -> float:
+        return 1.0
+
+
+def _total(X: Array, weight: Array | None) -> float:
+    return float(X.shape[0] if weight is None else array_namespace(weight).sum(weight))

@@ -1,0 +1,64 @@
+"""Sums of a fitted model over any kind of rows, in one pass each: log-likelihood, mean gate, R2."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skmoe.model.parameters import MoEParameters
+from skmoe.rows.arrays import Array, array_namespace, to_numpy
+from skmoe.rows.blocks import block_rows_for, sum_over_blocks
+
+__all__ = ["log_likelihood", "mean_gate", "r_squared"]
+
+
+def _block_rows(parameters: MoEParameters) -> int:
+    return block_rows_for(sum(parameters.A.shape))
+
+
+def log_likelihood(parameters: MoEParameters, X: Array, y: Array, weight: Array | None = None) -> float:
+    """Log-likelihood of all rows together."""
+
+    def kernel(x: Array, t: Array, w: Array | None) -> tuple[Array]:
+        values = parameters.log_density(x, t)
+        return (array_namespace(x).sum(values if w is None else values * w),)
+
+    return float(sum_over_blocks(kernel, X, y, weight, block_rows=_block_rows(parameters))[0])
+
+
+def mean_gate(parameters: MoEParameters, X: Array, weight: Array | None = None) -> np.ndarray:
+    """Mean probability of each expert, (k,)."""
+
+    def kernel(x: Array, w: Array | None) -> tuple[Array]:
+        P = parameters.gate_proba(x)
+        return (array_namespace(x).sum(P if w is None else P * w[:, None], axis=0),)
+
+    total = to_numpy(sum_over_blocks(kernel, X, weight, block_rows=_block_rows(parameters))[0])
+    return total / np.sum(total)
+
+
+def r_squared(parameters: MoEParameters, X: Array, y: Array, weight: Array | None = None) -> float:
+    """Share of the variance of y that predictions explain, as scikit-learn's ``r2_score`` defines it."""
+    if X.shape[0] < 2:
+        warnings.warn("R2 is not defined for fewer than two rows", UndefinedMetricWarning, stacklevel=3)
+        return float("nan")
+
+    def kernel(x: Array, t: Array, w: Array | None) -> tuple[Array, ...]:
+        xp = array_namespace(x)
+        t = xp.astype(t, xp.float64, copy=False)
+        w = xp.ones_like(t) if w is None else w
+        size = xp.sum(w)
+        mean = xp.sum(w * t) / size if float(size) else size
+        # pieces are merged about their own means, so that no digits are lost to a far origin
+        errors, inside = w * (t - parameters.predict(x)) ** 2, w * (t - mean) ** 2
+        return xp.sum(errors), xp.sum(inside), size * mean**2, size * mean, size
+
+    rest, inside, squares, total, size = (
+        float(v) for v in sum_over_blocks(kernel, X, y, weight, block_rows=_block_rows(parameters))
+    )
+    spread = inside + max(squares - total**2 / size, 0.0)
+    if spread == 0:  # a constant y is explained by a perfect prediction alone
+        return 1.0 if rest == 0 else 0.0
+    return 1.0 - rest / spread

@@ -1,0 +1,172 @@
+"""Experts with Gaussian noise about an activation of their predictor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from skmoe.model.activations import Activation, get_activation
+from skmoe.model.family import Family
+from skmoe.rows.arrays import Array, array_namespace
+
+__all__ = ["GaussianFamily", "as_family"]
+
+HALF_LOG_2PI = float(0.5 * np.log(2 * np.pi))
+
+
+@dataclass(frozen=True)
+class GaussianLaw:
+    """Gaussian noise about g(eta) at a block of rows."""
+
+    g: Activation
+    eta: Array
+    residual: Array  # y - g(eta)
+    scaled: Array  # residual over scale
+    scale: Array
+
+    @cached_property
+    def _slope(self) -> Array:
+        return self.g.prime(self.eta)
+
+    @property
+    def log_density(self) -> Array:
+        """Log density, less its constant."""
+        out = self.scaled * self.scaled
+        out *= -0.5
+        out -= array_namespace(out).log(self.scale)
+        return out
+
+    @cached_property
+    def score(self) -> Array:
+        """Residual times slope over variance."""
+        alpha = self.scaled / self.scale
+        return alpha if self.g.linear else alpha * self._slope
+
+    @property
+    def curvature(self) -> Array:
+        """Squared slope less residual times bend, over variance."""
+        weight = 1 / self.scale**2
+        if self.g.linear:
+            return weight
+        return weight * (self._slope**2 - self.residual * self.g.second(self.eta))
+
+    @cached_property
+    def scale_score(self) -> Array:
+        """Squared standardised residual less one."""
+        return self.scaled**2 - 1
+
+    @property
+    def scale_curvature(self) -> Array:
+        """Twice the squared standardised residual."""
+        return 2 * self.scaled**2
+
+    @property
+    def cross_curvature(self) -> Array:
+        """Twice the score."""
+        return 2 * self.score
+
+    @property
+    def step_score(self) -> Array:
+        """Residual times slope; the variance cancels in the M-step."""
+        return self.residual if self.g.linear else self.residual * self._slope
+
+    @property
+    def step_weight(self) -> Array | None:
+        """Squared slope, as in Gauss-Newton."""
+        return None if self.g.linear else self._slope**2
+
+    @property
+    def scale_statistic(self) -> Array:
+        """Squared residual."""
+        return self.residual**2
+
+
+@dataclass(frozen=True)
+class GaussianFamily:
+    """Gaussian noise about g(eta), for any activation g.
+
+    Parameters
+    ----------
+    g : Activation
+    """
+
+    g: Activation
+    log_base: float = -HALF_LOG_2PI
+
+    @classmethod
+    def linear(cls) -> GaussianFamily:
+        """Gaussian noise about the predictor itself."""
+        return cls(get_activation("linear"))
+
+    @property
+    def name(self) -> str:
+        """Name of the family."""
+        return "gaussian"
+
+    @property
+    def smooth(self) -> bool:
+        """Whether the activation has no kinks."""
+        return not self.g.kinks
+
+    @property
+    def location_scale(self) -> bool:
+        """Whether experts are linear."""
+        return self.g.linear
+
+    def at(self, y: Array, eta: Array, scale: Array) -> GaussianLaw:
+        """The law at a block of rows."""
+        residual = y - self.g(eta)
+        return GaussianLaw(self.g, eta, residual, residual / scale, scale)
+
+    def mean(self, eta: Array) -> Array:
+        """Mean of the output."""
+        return self.g(eta)
+
+    def cdf(self, y: np.ndarray, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """Probability of an output of at most y."""
+        return ndtr((y - self.g(eta)) / scale)
+
+    def pdf(self, y: np.ndarray, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """Density."""
+        return np.exp(-0.5 * ((y - self.g(eta)) / scale) ** 2) / scale / np.sqrt(2 * np.pi)
+
+    def quantile(self, level: float, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """Quantile of the Gaussian."""
+        return self.g(eta) + scale * ndtri(level)
+
+    def sample(self, eta: np.ndarray, scale: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Draw outputs."""
+        return self.g(eta) + scale * rng.standard_normal(np.shape(eta))
+
+    def statistic_after(self, statistic: np.ndarray, steps: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+        """Squared residuals after the step: exact for linear experts, without another pass over the rows."""
+        return statistic - np.sum(steps * gradient, axis=-1) if self.g.linear else statistic
+
+    def updated_scale(self, statistic: float, share: float) -> float:
+        """Root mean square residual."""
+        return float(np.sqrt(max(statistic, 0.0) / share))
+
+    def _line(self) -> tuple[float, float]:
+        """Slope and level of the line through g(-1) and g(1), which has the right signs; EM bends it."""
+        if self.g.linear:
+            return 1.0, 0.0
+        low, high = np.asarray(self.g(np.array([-1.0, 1.0])))
+        return float((high - low) / 2) or 1.0, float((high + low) / 2)
+
+    def start_response(self, y: Array) -> Array:
+        """Outputs taken back through a line near g."""
+        slope, level = self._line()
+        return y if self.g.linear else (y - level) / slope
+
+    def start_scale(self, residual: np.ndarray) -> np.ndarray:
+        """Residual scales taken through the same line."""
+        return abs(self._line()[0]) * residual
+
+
+def as_family(value: Any) -> Family:
+    """A family as it is, or Gaussian noise about an activation given by name, callable or `Activation`."""
+    return value if hasattr(value, "updated_scale") else GaussianFamily(get_activation(value))

@@ -1,0 +1,43 @@
+"""One look at a block of rows: gate, responsibilities and log density, by log-sum-exp."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from skmoe.model.family import Family, Law
+from skmoe.model.gate import log_sum_exp, softmax
+from skmoe.rows.arrays import Array, array_namespace
+
+__all__ = ["Posterior", "posterior"]
+
+
+class Posterior(NamedTuple):
+    """What one look at a block of rows tells: all (..., k, b) but the last, which is (..., b)."""
+
+    R: Array  # responsibilities, P(expert | x, y)
+    P: Array  # gate, P(expert | x)
+    log_P: Array
+    law: Law  # of each expert's output
+    log_density: Array
+
+
+def posterior(A: Array, W: Array, scale: Array, family: Family, U: Array, V: Array, y: Array) -> Posterior:
+    """Gate, responsibilities, laws of the experts and log density of a block.
+
+    Parameters
+    ----------
+    A, W : (k, De), (k, Dg) arrays on the rows' device
+    scale : (k,) array
+    family : Family
+    U, V : (De, b), (Dg, b) inputs of the experts and of the gate, often the same array
+    y : (b,)
+    """
+    if U is V:  # one product is faster than two thin ones
+        both = array_namespace(U).concat([W, A], axis=0) @ U
+        logits, eta = both[: W.shape[0], :], both[W.shape[0] :, :]
+    else:
+        logits, eta = W @ V, A @ U
+    P, log_P = softmax(logits)
+    law = family.at(y, eta, scale[:, None])
+    log_density, R = log_sum_exp(log_P + law.log_density)
+    return Posterior(R, P, log_P, law, log_density + family.log_base)

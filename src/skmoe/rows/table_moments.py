@@ -1,0 +1,100 @@
+"""One pass over a table: how many rows, whether all can be used, means and covariance of inputs and output."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from skmoe.rows.arrays import Array, array_namespace, design, to_device, to_numpy
+from skmoe.rows.blocks import block_rows_for, sum_over_blocks, take_rows
+
+__all__ = ["TableMoments", "table_moments"]
+
+
+@dataclass(frozen=True)
+class TableMoments:
+    """What one pass over a table tells."""
+
+    rows: int  # with weight
+    total: float  # weight of all rows
+    mean: np.ndarray  # (d,), of the inputs
+    covariance: np.ndarray  # (d, d), of the inputs
+    y_mean: float
+    y_std: float
+
+    @property
+    def y_second(self) -> float:
+        """Root mean square of the outputs."""
+        return float(np.hypot(self.y_std, self.y_mean))
+
+
+def table_moments(
+    X: Array, y: Array | None = None, weight: Array | None = None, names: Sequence[str] | None = None
+) -> TableMoments:
+    """Take the moments of inputs and output, and refuse rows that cannot be used.
+
+    Parameters
+    ----------
+    X : (n, d) array or streamed columns
+    y, weight : (n,) arrays or streamed columns, optional
+    names : sequence of str, optional
+        Names of the inputs, for messages.
+    """
+    x0, y0 = (None if a is None else to_numpy(a)[0] for a in take_rows((X, y), np.zeros(1, dtype=np.int64)))
+    # sums about a row of the data lose no digits to a far origin
+    one = np.append(np.asarray(x0, dtype=np.float64), [0.0] if y0 is None else [0.0, float(y0)])
+    d = X.shape[1]
+
+    def kernel(x: Array, t: Array | None, w: Array | None) -> tuple[Array, ...]:
+        Z = design(x, True)
+        xp = array_namespace(Z)
+        if t is not None:
+            Z = xp.concat([Z, xp.astype(t, xp.float64, copy=False)[None, :]], axis=0)
+        bad = xp.sum(xp.astype(~xp.isfinite(Z), xp.float64), axis=1)
+        Z = Z - to_device(one, x)[:, None]
+        varies = xp.sum(xp.astype(Z[-1, :] != 0, xp.float64))
+        if w is None:
+            return bad, varies, Z @ Z.T, float(x.shape[0]), 0.0, 0.0
+        w = xp.astype(w, xp.float64, copy=False)
+        counts = (xp.sum(xp.astype(which, xp.float64)) for which in (w > 0, w < 0, ~xp.isfinite(w)))
+        return bad, varies, (Z * w) @ Z.T, *counts
+
+    sums = sum_over_blocks(kernel, X, y, weight, block_rows=block_rows_for(2 * d))
+    bad, S = to_numpy(sums[0]), to_numpy(sums[2])
+    varies, rows, negative, unknown = (int(sums[i]) for i in (1, 3, 4, 5))
+    _refuse_bad(bad, d, names)
+    _refuse_weights(rows, negative, unknown)
+    if y is not None and not varies:
+        raise ValueError(f"y is constant ({float(one[-1]):g} in every row); there is nothing to learn from it")
+    total = float(S[d, d])
+    shift = S[:, d] / total
+    central = S / total - np.outer(shift, shift)
+    y_mean, y_std = 0.0, 0.0
+    if y is not None:
+        y_mean, y_std = float(one[-1] + shift[-1]), float(np.sqrt(np.maximum(central[-1, -1], 0.0)))
+    return TableMoments(rows, total, one[:d] + shift[:d], central[:d, :d], y_mean, y_std)
+
+
+def _refuse_bad(bad: np.ndarray, d: int, names: Sequence[str] | None) -> None:
+    """Refuse missing values and infinities, by their columns."""
+    columns = np.flatnonzero(bad[:d])
+    if columns.size:
+        which = [str(names[i]) if names is not None else i for i in columns.tolist()]
+        count = int(np.sum(bad[:d]))
+        raise ValueError(
+            f"X contains NaN, missing values or infinity in columns {which} ({count} such values found); drop or "
+            "impute those rows"
+        )
+    if np.any(bad[d:]):
+        raise ValueError(f"y contains NaN, missing values or infinity ({int(np.sum(bad[d:]))} found); drop those rows")
+
+
+def _refuse_weights(rows: int, negative: int, unknown: int) -> None:
+    if negative:
+        raise ValueError(f"sample_weight has {negative} negative values; weights must be zero or more")
+    if unknown:
+        raise ValueError(f"sample_weight contains NaN, missing values or infinity ({unknown} found)")
+    if rows < 2:
+        raise ValueError(f"there are {rows} rows with weight; at least two are needed")

@@ -1,0 +1,195 @@
+"""A climb of the likelihood: points at which sums are taken once, EM steps and Newton steps that never go down.
+
+One EM step is Newton on the gate's convex problem (one step, or as many as it takes), weighted least squares for linear
+experts or one Gauss-Newton step for others, and the noise. A step that would lower the objective is halved until it
+does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+from scipy import linalg
+
+from skmoe.likelihood import Curvature, EMSums, Gradient, Problem, Theta, em_sums, gradient, information
+from skmoe.likelihood.em import gate_objective
+from skmoe.model.gate import maximise_gate
+from skmoe.search.solvers import cholesky, saddle_step, solve_each
+
+__all__ = ["Ascent", "Point", "em_step"]
+
+ROUNDING = 1e-13  # in a mean of n terms, must not be taken for a loss
+SUFFICIENT = 1e-4  # part of the gain that a gradient promises which a step must reach
+NEWTON_SIZES = (1.0, 0.25, 0.0625)
+SMALLEST = 1e-8  # part of an EM step below which no ascent is left above rounding
+
+
+class Point:
+    """A point, and the sums over rows there: each is taken when it is first asked for, and once."""
+
+    def __init__(self, problem: Problem, theta: Theta, curvature: Curvature | None = None) -> None:
+        self.problem, self.theta = problem, theta
+        if curvature is not None:
+            self.curvature = curvature
+
+    def taking(self, what: str) -> Point:
+        """The point, with one kind of sums taken: "em", "gradient" or "curvature"."""
+        getattr(self, what)
+        return self
+
+    @cached_property
+    def em(self) -> EMSums:
+        """Sums of an EM step."""
+        return em_sums(self.problem, self.theta)
+
+    @cached_property
+    def curvature(self) -> Curvature:
+        """Gradient and observed information."""
+        return information(self.problem, self.theta)
+
+    @cached_property
+    def gradient(self) -> Gradient:
+        """Gradient alone, or with the information where that is there."""
+        return self.curvature if "curvature" in vars(self) else gradient(self.problem, self.theta)
+
+    @property
+    def _any(self) -> EMSums | Gradient:
+        """Whatever sums are there; those of EM where none are."""
+        known = vars(self)
+        return known.get("curvature") or known.get("gradient") or self.em
+
+    @property
+    def objective(self) -> float:
+        """Mean log-likelihood less the penalty."""
+        return self._any.objective
+
+    @property
+    def log_likelihood(self) -> float:
+        """Mean log-likelihood."""
+        return self._any.log_likelihood
+
+    @property
+    def share(self) -> np.ndarray:
+        """Mean responsibility of each expert, (k,)."""
+        return self._any.share
+
+    @property
+    def admissible(self) -> bool:
+        """Whether no expert is nearly empty and no noise scale sits on its floor."""
+        return self.problem.is_admissible(self.theta, self.share)
+
+    def free(self) -> np.ndarray:
+        """Parameters that may move: all but noise scales on their floor that would go below it."""
+        free = np.ones(self.problem.n_parameters, dtype=bool)
+        stuck = self.problem.at_floor(self.theta)
+        if stuck.size:
+            free[-stuck.size :] = ~(stuck & (self.curvature.gradient[-stuck.size :] <= 0))
+        return free
+
+
+def em_step(problem: Problem, theta: Theta, sums: EMSums, *, gate_steps: int = 1) -> Theta:
+    """One EM step from `theta`, where `sums` were taken, with at most `gate_steps` Newton steps on the gate."""
+    steps = solve_each(sums.expert_gram, sums.expert_gradient)
+    statistic = problem.family.statistic_after(sums.statistic, steps, sums.expert_gradient)
+    sigma = theta.sigma.copy()
+    for group in problem.noise_groups:
+        share = max(float(np.sum(sums.share[group])), np.finfo(float).tiny)
+        sigma[group] = max(problem.family.updated_scale(float(np.sum(statistic[group])), share), problem.noise_floor)
+    return Theta(theta.A + steps, _gate_step(problem, theta, sums, gate_steps), sigma)
+
+
+def _gate_step(problem: Problem, theta: Theta, sums: EMSums, steps: int) -> np.ndarray:
+    if problem.k == 1:
+        return theta.W
+    if steps > 1:
+        return maximise_gate(lambda V: gate_objective(problem, theta, V), theta.W, sums.gate, max_steps=steps)
+    step = solve_each(sums.gate.information[None], sums.gate.gradient.reshape(1, -1))
+    return theta.W + step.reshape(theta.W.shape)
+
+
+class Ascent:
+    """A climb of the likelihood from a point; no step lowers the objective.
+
+    Parameters
+    ----------
+    start : Point
+    on_step : callable, optional
+        Called with the ascent after each iteration; what it raises ends the climb.
+
+    Attributes
+    ----------
+    point : Point
+        Where the climb stands.
+    trace : list of float
+        The objective at the start and after each iteration.
+    """
+
+    def __init__(self, start: Point, on_step: Callable[[Ascent], None] | None = None) -> None:
+        self.problem, self.point, self.on_step = start.problem, start, on_step
+        self.trace = [start.objective]
+
+    def go(self, there: Point) -> None:
+        """Move to a point."""
+        self.point = there
+        self.trace.append(max(there.objective, self.trace[-1]))
+        if self.on_step is not None:
+            self.on_step(self)
+
+    def allows(self, there: Point, gain: float = 0.0) -> bool:
+        """Whether a point gains enough and leaves every expert the weight of a row (or what it has now)."""
+        here, least = self.point, min(self.problem.min_share, 1.0 / self.problem.total)
+        slack = ROUNDING * (1 + abs(here.objective))
+        full = np.all(there.share >= np.minimum(here.share, least))
+        return bool(there.objective >= here.objective + gain - slack and full)
+
+    @np.errstate(over="ignore", invalid="ignore")  # a wild trial step overflows, and is refused by its value
+    def em(self, *, gate_steps: int = 1) -> float:
+        """One EM step, halved until the objective does not fall; returns the gain per row, 0 where none is left."""
+        here = self.point
+        goal = em_step(self.problem, here.theta, here.em, gate_steps=gate_steps)
+        size, there = 1.0, Point(self.problem, goal).taking("em")
+        before = here.em.objective
+        while not self.allows(there):
+            size *= 0.5
+            if size < SMALLEST:  # no ascent left above rounding: this is the optimum
+                return 0.0
+            there = Point(self.problem, here.theta.towards(goal, size)).taking("em")
+        self.go(there)
+        return max(there.objective - before, 0.0)
+
+    def em_until(self, gain: float, *, least: int, most: int) -> None:
+        """EM steps until one gains less than `gain` per row."""
+        for i in range(most):
+            if self.em() <= gain and i + 1 >= least:
+                return
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def newton(self, *, saddles: bool = False, enough: float = 0.0) -> tuple[float, float]:
+        """One Newton step on the observed likelihood; where that is not concave only if `saddles` are to be left.
+
+        Returns the squared distance to the optimum in standard errors before the step, infinite where the likelihood is
+        not concave, and the gain per row, 0 where the step was refused or the distance was less than `enough`.
+        """
+        here, free = self.point.curvature, self.point.free()
+        H = here.information[np.ix_(free, free)]
+        factor = cholesky(H)
+        if factor is None and not saddles:
+            return np.inf, 0.0
+        step = np.zeros(len(free))
+        step[free] = (
+            saddle_step(H, here.gradient[free]) if factor is None else linalg.cho_solve(factor, here.gradient[free])
+        )
+        slope = float(here.gradient @ step)
+        distance = np.inf if factor is None else self.problem.total * slope
+        if distance < enough:
+            return distance, 0.0
+        vector = self.problem.pack(self.point.theta)
+        for size in NEWTON_SIZES:
+            there = Point(self.problem, self.problem.unpack(vector + size * step, self.point.theta))
+            there.taking("curvature" if size == 1.0 else "gradient")  # a full step is most often the last but one
+            if self.allows(there, SUFFICIENT * size * slope):
+                self.go(there)
+                return distance, there.objective - here.objective
+        return distance, 0.0

@@ -1,0 +1,230 @@
+"""From a start to the maximum of the likelihood near it: EM, then Newton, few passes where rows are many.
+
+The climb stops by the distance to the optimum in standard errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import linalg
+
+from skmoe.likelihood import Curvature, Problem, Theta
+from skmoe.search.ascent import SUFFICIENT, Ascent, Point
+from skmoe.search.config import SearchConfig
+from skmoe.search.records import Control
+from skmoe.search.solvers import Pair, cholesky, two_loop
+
+__all__ = ["EMTrace", "Fit", "extend", "maximise", "polish", "run_em"]
+
+POLISH = 1e-18  # squared distance to the optimum in standard errors that last steps aim at
+MEMORY, MOST_STEPS = 20, 60  # of L-BFGS
+SHRINK, SMALLEST = 0.4, 1e-3  # of its steps
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Where an ascent ended.
+
+    ``trace`` is the mean log-likelihood less the penalty, which never falls; ``curvature`` holds the gradient and the
+    observed information per row at ``theta``, ``free`` the parameters that may move. ``converged`` says that the
+    optimum was nearer than the tolerance, ``at_floor`` which learned noise scales sit on their floor, ``admissible``
+    that none does and no expert is nearly empty. ``identified`` is false where the information is singular: there are
+    no standard errors.
+    """
+
+    theta: Theta
+    log_likelihood: float
+    trace: list[float]
+    converged: bool
+    at_floor: np.ndarray
+    share: np.ndarray
+    admissible: bool
+    identified: bool
+    curvature: Curvature
+    free: np.ndarray
+
+    @property
+    def objective(self) -> float:
+        """What was maximised: mean log-likelihood less the penalty."""
+        return self.trace[-1]
+
+    @classmethod
+    def of(cls, ascent: Ascent, converged: bool) -> Fit:
+        """Report where an ascent stands, with the information there."""
+        point, free = ascent.point, ascent.point.free()
+        return cls(
+            point.theta,
+            point.curvature.log_likelihood,
+            ascent.trace,
+            converged,
+            ascent.problem.at_floor(point.theta),
+            point.curvature.share,
+            ascent.problem.is_admissible(point.theta, point.curvature.share),
+            cholesky(point.curvature.information[np.ix_(free, free)]) is not None,
+            point.curvature,
+            free,
+        )
+
+
+def maximise(
+    problem: Problem,
+    theta: Theta,
+    control: Control | None = None,
+    config: SearchConfig | None = None,
+    *,
+    near: bool = False,
+    rng: np.random.Generator | None = None,
+    on_step: Callable[[Ascent], None] | None = None,
+) -> Fit:
+    """Climb from `theta` to the maximum of the likelihood near it.
+
+    EM first, for it is safe far from the optimum, then Newton on the observed likelihood. Many rows are first climbed
+    on a random subsample, whose Hessian then preconditions a quasi-Newton finish on all of them.
+
+    Parameters
+    ----------
+    problem : Problem
+    theta : Theta
+    control : Control, optional
+        Its ``tol`` is the squared distance to the optimum in standard errors at which to stop; for experts with kinks,
+        whose gradient jumps, the gain in total log-likelihood instead.
+    config : SearchConfig, optional
+    near : bool
+        Whether `theta` is known to be near an optimum, as that of a subsample is: EM is then called on only if needed.
+    rng : Generator, optional
+        Draws the subsample.
+    on_step : callable, optional
+        Called with the `Ascent` after each iteration; an exception it raises ends the climb.
+    """
+    control, config = control or Control(), config or SearchConfig()
+    problem = problem.in_memory()
+    rows = max(config.subsample_rows_per_parameter * problem.n_parameters, config.subsample_least_rows)
+    many = config.subsample_part * rows < problem.n
+    ascent = Ascent(Point(problem, theta).taking("gradient" if many or near else "em"), on_step)
+    if many:
+        near = _climb_by_subsample(ascent, rows, control, config, near, rng or np.random.default_rng(0))
+    return Fit.of(ascent, _climb(ascent, control, config, near))
+
+
+def extend(
+    problem: Problem,
+    part: Point,
+    control: Control,
+    config: SearchConfig,
+    on_step: Callable[[Ascent], None] | None = None,
+) -> Fit:
+    """Carry the optimum of a sample of the rows, the point `part`, to that of all rows of `problem`.
+
+    Few passes: gradients only, preconditioned by the sample's Hessian, down to rounding; then the Hessian once, which
+    says how far the optimum is. Only where that is not near do EM and Newton steps follow.
+    """
+    ascent = Ascent(Point(problem, part.theta).taking("gradient"), on_step)
+    _carry(ascent, part, POLISH if problem.family.smooth else control.tol)
+    return Fit.of(ascent, _climb(ascent, control, config, near=True, enough=control.tol))
+
+
+def polish(problem: Problem, fit: Fit) -> Fit:
+    """Last Newton steps, down to rounding; experts with kinks are left as they are."""
+    ascent = Ascent(Point(problem, fit.theta, fit.curvature))
+    for _ in range(3 if problem.family.smooth else 0):
+        distance, gain = ascent.newton(enough=POLISH)
+        if distance < POLISH or gain <= 0:
+            break
+    return replace(Fit.of(ascent, fit.converged), trace=fit.trace)
+
+
+def _climb(ascent: Ascent, control: Control, config: SearchConfig, near: bool = False, enough: float = 0.0) -> bool:
+    """EM unless the optimum is near, then Newton where it works and EM where not, until the optimum is near."""
+    smooth, total, tol = ascent.problem.family.smooth, ascent.problem.total, control.tol
+    if not near:
+        least, most = config.em_steps
+        ascent.em_until(config.em_gain, least=least, most=most)
+    slow = False
+    while len(ascent.trace) < control.max_iter:
+        distance, gain = ascent.newton(saddles=slow, enough=enough)
+        if (smooth and distance < tol) or (not smooth and 0 < gain * total < tol):
+            return True
+        if gain <= 0:
+            em_gain = sum(ascent.em() for _ in range(5))
+            if em_gain * total < (0.1 * tol if smooth else tol):
+                return not smooth
+            # EM picks the better basin; it is left only once it hardly moves
+            slow = em_gain < config.slow_gain
+    return False
+
+
+def _climb_by_subsample(
+    ascent: Ascent, rows: int, control: Control, config: SearchConfig, near: bool, rng: np.random.Generator
+) -> bool:
+    """Climb on a random subsample, then on all rows by L-BFGS with the subsample's Hessian as preconditioner.
+
+    Returns whether that led near the optimum.
+    """
+    part = Ascent(Point(ascent.problem.sample(rows, rng), ascent.point.theta), ascent.on_step)
+    _climb(part, Control(tol=control.tol, max_iter=200), config, near)
+    there = Point(ascent.problem, part.point.theta).taking("gradient")
+    if not ascent.allows(there):  # the subsample led astray: start over on all rows
+        return False
+    ascent.go(there)
+    return _carry(ascent, part.point, control.tol)
+
+
+def _carry(ascent: Ascent, part: Point, tol: float) -> bool:
+    """L-BFGS on all rows from the optimum of some, where their gradient is known; whether the Hessian allowed it."""
+    H, free = part.curvature.information, part.free()
+    factor = cholesky(H[np.ix_(free, free)])
+    if factor is not None:
+        _quasi_newton(ascent, factor, free, tol)
+    return factor is not None
+
+
+def _quasi_newton(ascent: Ascent, factor: tuple[np.ndarray, bool], free: np.ndarray, tol: float) -> None:
+    """L-BFGS on all rows, preconditioned by a frozen Cholesky factor."""
+    problem, here = ascent.problem, ascent.point.gradient
+    pairs: list[Pair] = []
+    for _ in range(MOST_STEPS):
+        step = np.zeros(len(free))
+        step[free] = two_loop(here.gradient[free], pairs[-MEMORY:], lambda v: linalg.cho_solve(factor, v))
+        slope = float(here.gradient @ step)
+        if not slope > 0 or problem.total * slope < tol:
+            return
+        size, vector = 1.0, problem.pack(ascent.point.theta)
+        while size > SMALLEST:
+            there = Point(problem, problem.unpack(vector + size * step, ascent.point.theta)).taking("gradient")
+            if ascent.allows(there, SUFFICIENT * size * slope):
+                break
+            size *= SHRINK
+        else:
+            return
+        ascent.go(there)
+        moved = (problem.pack(there.theta) - vector)[free]
+        bent = (here.gradient - there.gradient.gradient)[free]
+        if moved @ bent > 1e-12 * np.linalg.norm(moved) * np.linalg.norm(bent):
+            pairs.append((moved, bent, 1.0 / (moved @ bent)))
+        here = there.gradient
+
+
+@dataclass(frozen=True)
+class EMTrace:
+    """Where EM went: points, mean log-likelihood at each, and whether it settled."""
+
+    points: list[Theta]
+    log_likelihood: list[float]
+    converged: bool
+
+
+def run_em(problem: Problem, theta: Theta, *, max_iter: int, tol: float, gate_steps: int = 50) -> EMTrace:
+    """EM from `theta` until no parameter moves by `tol`; the objective never falls."""
+    ascent = Ascent(Point(problem, theta))
+    points = [theta]
+    for _ in range(max_iter):
+        ascent.em(gate_steps=gate_steps)
+        moved = ascent.point.theta.distance(points[-1])
+        if ascent.point.theta is not points[-1]:
+            points.append(ascent.point.theta)
+        if moved <= tol:
+            return EMTrace(points, ascent.trace, True)
+    return EMTrace(points, ascent.trace, False)

@@ -1,0 +1,60 @@
+"""What a diagnosis tells of the inputs: how far they are from Gaussian, their rank, and the gate along the experts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skmoe.likelihood import ModelRows
+from skmoe.model.parameters import MoEParameters
+from skmoe.rows.arrays import to_numpy
+from skmoe.rows.blocks import take_rows
+from skmoe.rows.table_moments import TableMoments
+from skmoe.search.standardise import whitening
+from skmoe.spectral.scores.fitting import looks_gaussian, shape_of
+
+__all__ = ["InputShape", "input_shape"]
+
+LOOK_ROWS = 20_000  # rows from which skewness and kurtosis are taken
+
+
+@dataclass(frozen=True)
+class InputShape:
+    """Shape of the inputs on the standardised scale, and how the gate lies to the experts there."""
+
+    skewness: float  # largest of any direction, by size
+    kurtosis: float  # excess kurtosis, likewise
+    gaussian: bool  # whether both are small
+    rank: int
+    columns: int
+    gate_along_experts: float  # largest correlation of a gate vector with an expert
+
+
+def input_shape(rows: ModelRows, moments: TableMoments, parameters: MoEParameters) -> InputShape:
+    """Look at a part of the rows, evenly spaced."""
+    index = np.arange(0, rows.n, -(-rows.n // LOOK_ROWS))
+    arrays = take_rows((rows.X, rows.y, rows.weight), index)
+    Z = to_numpy(rows.block(*arrays).V).T
+    Z = Z[:, : Z.shape[1] - rows.map.intercept]
+    skewness, light, heavy = shape_of(Z)
+    return InputShape(
+        skewness,
+        light if -light > heavy else heavy,
+        Z.shape[1] == 0 or looks_gaussian(Z),
+        rows.map.width if rows.map.shared else whitening(moments)[1].shape[1],
+        len(moments.mean),
+        _gate_along_experts(parameters, moments),
+    )
+
+
+def _gate_along_experts(parameters: MoEParameters, moments: TableMoments) -> float:
+    if len(parameters.A) == 1:
+        return 0.0
+    transform = whitening(moments)[1]
+    if transform.shape[1] == 0:
+        return 0.0
+    back = np.linalg.pinv(transform)
+    A, W = parameters.A @ back.T, parameters.W[:-1] @ back.T
+    A, W = (M / np.maximum(np.linalg.norm(M, axis=1, keepdims=True), np.finfo(float).tiny) for M in (A, W))
+    return float(np.max(np.abs(W @ A.T)))

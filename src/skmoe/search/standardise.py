@@ -1,0 +1,79 @@
+"""Standardised scale: inputs of unit covariance, outputs of unit variance, whatever the caller's units."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from skmoe.likelihood import InputMap
+from skmoe.rows.table_moments import TableMoments
+
+__all__ = ["standardised", "whitening"]
+
+SINGULAR = 1e-10  # eigenvalues of a correlation matrix below this part of the largest are no directions of their own
+FLAT = 1e-12  # a column whose deviation is below this part of its mean is constant: the rest is rounding
+
+
+def whitening(
+    moments: TableMoments, columns: Sequence[int] | None = None, *, centered: bool = True
+) -> tuple[np.ndarray, np.ndarray]:
+    """Center (d,) and transform (d, r) to inputs of unit covariance; directions without variance are dropped.
+
+    Columns are scaled first, so that the rank found does not depend on their units. Without an intercept in the model
+    the origin has a meaning: `centered=False` leaves it in place. Only the given `columns` are looked at, if any.
+    """
+    index = slice(None) if columns is None else list(columns)
+    mean, second = moments.mean[index], moments.covariance[index][:, index]
+    scale = np.sqrt(np.maximum(np.diag(second), 0.0))
+    flat = scale <= FLAT * np.abs(mean)
+    if not centered:
+        second = second + np.outer(mean, mean)
+        scale = np.sqrt(np.diag(second))
+        flat = scale == 0
+    scale[flat] = np.inf
+    values, vectors = np.linalg.eigh(second / np.outer(scale, scale))
+    keep = values > SINGULAR * max(values[-1], np.finfo(float).tiny)
+    d = len(moments.mean)
+    center, transform = np.zeros(d), np.zeros((d, int(np.sum(keep))))
+    center[index] = mean if centered else 0.0
+    transform[index] = (vectors[:, keep] / np.sqrt(values[keep])) / scale[:, None]
+    return center, transform
+
+
+def standardised(
+    moments: TableMoments,
+    *,
+    intercept: bool,
+    outputs: bool,
+    expert_columns: Sequence[int] | None = None,
+    gate_columns: Sequence[int] | None = None,
+) -> InputMap:
+    """The map to standardised inputs and, if `outputs`, to centred and scaled outputs.
+
+    Where experts and gate see other columns, each gets a whitening of its own, one beside the other.
+    """
+    shift, scale = 0.0, 1.0
+    if outputs:
+        shift = moments.y_mean if intercept else 0.0
+        scale = float(np.hypot(moments.y_std, moments.y_mean - shift)) or 1.0
+    if expert_columns is None and gate_columns is None:
+        center, transform = whitening(moments, centered=intercept)
+        return InputMap(center, transform, intercept, y_shift=shift, y_scale=scale)
+    center = np.zeros(len(moments.mean))
+    blocks = []
+    for columns in (expert_columns, gate_columns):
+        index = list(range(len(center)) if columns is None else columns)
+        middle, block = whitening(moments, index, centered=intercept)
+        center[index] = middle[index]
+        blocks.append(block)
+    first, width = blocks[0].shape[1], blocks[0].shape[1] + blocks[1].shape[1]
+    return InputMap(
+        center,
+        np.concatenate(blocks, axis=1),
+        intercept,
+        expert_columns=tuple(range(first)),
+        gate_columns=tuple(range(first, width)),
+        y_shift=shift,
+        y_scale=scale,
+    )

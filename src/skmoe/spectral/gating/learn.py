@@ -1,0 +1,129 @@
+"""Algorithm 2: the gate, given the experts."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions, validate_params
+
+from skmoe.model.activations import get_activation
+from skmoe.model.gaussian import GaussianFamily
+from skmoe.rows.checks import RANDOM_STATE, check_coef, check_column, check_enough_rows, check_rows, generator
+from skmoe.rows.threads import with_one_blas_thread
+from skmoe.spectral.gating.em import GateResult, GateTask, random_gate, run_gate_em
+from skmoe.spectral.gating.gradient import run_gradient_em
+from skmoe.spectral.gating.moment import moment_gate
+
+__all__ = ["gate_of", "learn_gate"]
+
+
+@validate_params(
+    {
+        "activation": [str, callable],
+        "noise_scale": [Interval(Real, 0, None, closed="neither")],
+        "method": [StrOptions({"em", "gradient", "moments"})],
+        "radius": [Interval(Real, 0, None, closed="neither"), None],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "random_state": RANDOM_STATE,
+    },
+    prefer_skip_nested_validation=True,
+)
+@with_one_blas_thread
+def learn_gate(
+    X: Any,
+    y: Any,
+    expert_coef: Any,
+    *,
+    activation: Any = "linear",
+    noise_scale: float,
+    method: str = "em",
+    radius: float | None = None,
+    init: Any = None,
+    max_iter: int = 200,
+    tol: float = 1e-4,
+    sample_weight: Any = None,
+    random_state: Any = None,
+) -> GateResult:
+    r"""Learn the gate with the experts fixed (paper: algo. gatingrecov).
+
+    Parameters
+    ----------
+    X : (n, d) array
+        Inputs.
+    y : (n,) array
+        Outputs.
+    expert_coef : (k, d) array
+        The experts, from `learn_experts` or known.
+    activation : str, callable or Activation
+        The experts' activation g.
+    noise_scale : float
+        Standard deviation of the noise.
+    method : {"em", "gradient", "moments"}
+        "em": EM with a full M-step. "gradient": one projected gradient step in place of the M-step (paper:
+        app. twoexpertsgradEM). "moments": no iteration, the direction of the gate for two linear experts (paper:
+        thm. MoM_gating), a vector of unit length.
+    radius : float, optional
+        Gate vectors are kept within this length (the paper's ball Omega).
+    init : (k, d) array, optional
+        Where to start; by default uniformly random in the ball, of radius 1 if none is given.
+    max_iter : int
+        Most iterations.
+    tol : float
+        Stop when no gate vector moves by more than this in an iteration.
+    sample_weight : (n,) array, optional
+        Row weights; whole numbers are the same as repeated rows.
+    random_state : int, RandomState, Generator or None
+        Draws the start.
+
+    Returns
+    -------
+    GateResult
+        ``coef`` (k, d) with a zero last row, ``path`` (n_iter + 1, k, d), ``log_likelihood`` (mean, at each point of
+        the path), ``n_iter`` and ``converged``.
+
+    Examples
+    --------
+    >>> from skmoe import learn_gate, make_moe, metrics
+    >>> X, y, truth = make_moe(2000, 5, 2, noise_scale=0.1, random_state=0)
+    >>> gate = learn_gate(X, y, truth.expert_coef, noise_scale=0.1, random_state=0)
+    >>> gate.converged, bool(metrics.gating_fit(gate.coef, truth.gate_coef) > 0.98)
+    (True, True)
+    """
+    X, y = check_rows(X, y)
+    d = X.shape[1]
+    A = check_coef(expert_coef, d, "expert_coef")
+    weight = None if sample_weight is None else check_column(X, sample_weight, "sample_weight")
+    task = GateTask(X, y, weight, A, float(noise_scale), GaussianFamily(get_activation(activation)))
+    start = None if init is None else check_coef(init, d, "init", len(A))
+    rng = generator(random_state, "learn_gate")
+    return gate_of(task, method=method, radius=radius, start=start, max_iter=max_iter, tol=tol, rng=rng)
+
+
+def gate_of(
+    task: GateTask,
+    *,
+    method: str = "em",
+    radius: float | None = None,
+    start: np.ndarray | None = None,
+    max_iter: int,
+    tol: float,
+    rng: np.random.Generator,
+) -> GateResult:
+    """Algorithm 2 on rows and settings that were checked; see `learn_gate`."""
+    (n, d), k, g = task.X.shape, task.k, task.family.g
+    if k == 1:
+        flat = np.zeros((1, d))
+        return GateResult(flat, flat[None], np.empty(0), 0, True)
+    check_enough_rows(n, (k - 1) * d + 1, f"a gate of {k} experts over {d} columns")
+    if method == "moments":
+        if k != 2 or not g.linear:
+            raise ValueError(
+                f'method="moments" is for two linear experts; got {k} experts with activation {g.name!r}: use "em"'
+            )
+        return moment_gate(task)
+    start = random_gate(k, d, radius, rng) if start is None else start
+    run = run_gate_em if method == "em" else run_gradient_em
+    return run(task, start - start[-1], radius=radius, max_iter=max_iter, tol=tol)

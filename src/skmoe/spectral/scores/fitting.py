@@ -1,0 +1,179 @@
+"""Input laws fitted to rows, chosen by how the rows look, and taken to other coordinates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from skmoe.rows.arrays import Array, array_namespace, columns, to_device, to_numpy
+from skmoe.rows.blocks import sum_over_blocks, take_rows
+from skmoe.rows.checks import generator
+from skmoe.spectral.scores.gaussian import Gaussian, InputLaw
+from skmoe.spectral.scores.mixture import GaussianMixture
+
+__all__ = ["as_law", "choose_law", "fit_law", "mapped_law", "shape_of"]
+
+FIT_ROWS = 20_000
+"""A mixture is fitted on at most this many rows: its own error is far below that of the moments."""
+LOOK_ROWS = 1_000
+"""Rows that tell whether inputs look Gaussian, and on which a rough mixture is fitted for a start."""
+MAX_COMPONENTS = 5
+MOST_SKEWNESS, MOST_KURTOSIS = 0.5, 1.0  # of inputs that look Gaussian
+
+
+def fit_law(
+    X: Array,
+    kind: str,
+    random_state: Any = None,
+    *,
+    weight: Array | None = None,
+    max_components: int = MAX_COMPONENTS,
+    n_init: int = 2,
+) -> InputLaw:
+    """Fit an input law to rows: "gaussian" by mean and covariance, "mixture" by scikit-learn, components by BIC.
+
+    Parameters
+    ----------
+    X : (n, d) array
+        Inputs.
+    kind : {"gaussian", "mixture"}
+        Family of laws.
+    random_state : int, RandomState, Generator or None
+        Draws the rows and the starts of a mixture.
+    weight : (n,) array, optional
+        Row weights.
+    max_components : int
+        Most components of a mixture.
+    n_init : int
+        Starts of each mixture.
+
+    Returns
+    -------
+    Gaussian or GaussianMixture
+        The law; a mixture of one component is a Gaussian.
+    """
+    if kind not in ("gaussian", "mixture"):
+        raise ValueError(f'input_law must be "gaussian", "mixture", None or a law of skmoe.scores; got {kind!r}')
+    d = X.shape[1]
+    gaussian, n = _fit_gaussian(X, weight)  # refuses singular inputs
+    if kind == "gaussian":
+        return gaussian
+    from sklearn.mixture import GaussianMixture as Fitter  # slow to import, needed here alone
+
+    rng = generator(random_state, "fit_law")
+    sample = _drawn(X, weight, FIT_ROWS, rng)
+    (whole,) = gaussian.components(d)
+    standard = (sample - whole.mean) @ whole.whitener
+    fits = [
+        Fitter(m, n_init=n_init, random_state=int(rng.integers(2**31)), reg_covar=1e-6).fit(standard)
+        for m in range(1, max_components + 1)
+        if n >= 2 * m * (d + 1) ** 2
+    ]
+    best = min(fits, key=lambda fit: fit.bic(standard)) if fits else None
+    if best is None or best.n_components == 1:
+        return gaussian
+    color = linalg.inv(whole.whitener)
+    return GaussianMixture(
+        best.weights_ / best.weights_.sum(), whole.mean + best.means_ @ color, color @ best.covariances_ @ color
+    )
+
+
+def _fit_gaussian(X: Array, weight: Array | None) -> tuple[Gaussian, float]:
+    """Gaussian of the rows' mean and covariance, and the weight of all rows."""
+    d = X.shape[1]
+
+    def total(x: Array, w: Array | None) -> tuple[Array, Array]:
+        xp = array_namespace(x)
+        x = xp.astype(x, xp.float64)
+        if w is None:
+            return xp.sum(x, axis=0), float(x.shape[0])
+        return xp.sum(x * w[:, None], axis=0), xp.sum(w)
+
+    sums = sum_over_blocks(total, X, weight, block_rows=16384)
+    n = float(sums[1])
+    if n <= d:
+        raise ValueError(
+            f"input_law: {n:g} rows do not determine the covariance of {d} columns; at least {d + 1} are needed"
+        )
+    mean = to_numpy(sums[0]) / n
+
+    def scatter(x: Array, w: Array | None) -> tuple[Array]:
+        centred = columns(x) - to_device(mean, x)[:, None]
+        return ((centred if w is None else centred * w) @ centred.T,)
+
+    return Gaussian(mean, to_numpy(sum_over_blocks(scatter, X, weight, block_rows=16384)[0]) / n), n
+
+
+def _drawn(X: Array, weight: Array | None, most: int, rng: np.random.Generator) -> np.ndarray:
+    """At most so many rows on the host, drawn by their weights where they have some."""
+    n = X.shape[0]
+    if weight is not None:
+        w = to_numpy(take_rows((weight,), np.arange(n))[0])
+        rows = np.sort(rng.choice(n, size=min(n, most), p=w / w.sum()))
+    else:
+        rows = np.sort(rng.choice(n, size=most, replace=False)) if n > most else np.arange(n)
+    return to_numpy(take_rows((X,), rows)[0]).astype(np.float64)
+
+
+def as_law(input_law: Any, X: Array, rng: np.random.Generator, weight: Array | None = None) -> InputLaw:
+    """The law that a caller's `input_law` stands for: None is the standard Gaussian, a name is fitted to X."""
+    d = X.shape[1]
+    if input_law is None:
+        return Gaussian()
+    if isinstance(input_law, str):
+        if input_law == "auto":
+            input_law = "gaussian" if _looks_gaussian(X, weight, rng) else "mixture"
+        return fit_law(X, input_law, rng, weight=weight)
+    if not hasattr(input_law, "components"):
+        raise TypeError(f'input_law must be "gaussian", "mixture", None or a law of skmoe.scores; got {input_law!r}')
+    input_law.components(d)  # refuses another number of columns
+    return input_law
+
+
+def _looks_gaussian(X: Array, weight: Array | None, rng: np.random.Generator) -> bool:
+    """Whether rows look Gaussian, after whitening."""
+    (whole,) = _fit_gaussian(X, weight)[0].components(X.shape[1])
+    if weight is None:
+        sample, w = _drawn(X, None, LOOK_ROWS, rng), None
+    else:
+        sample, w = (to_numpy(a) for a in take_rows((X, weight), np.arange(min(X.shape[0], LOOK_ROWS))))
+    return looks_gaussian((sample - whole.mean) @ whole.whitener, w)
+
+
+def shape_of(Z: np.ndarray, weight: np.ndarray | None = None) -> tuple[float, float, float]:
+    """Largest skewness by size, and smallest and largest excess kurtosis, of the columns of Z."""
+    if Z.shape[1] == 0:
+        return 0.0, 0.0, 0.0
+    w = np.ones(len(Z)) if weight is None else weight
+    w = (w / w.sum())[:, None]
+    centred = Z - np.sum(w * Z, axis=0)
+    variance = np.maximum(np.sum(w * centred**2, axis=0), np.finfo(float).tiny)
+    skewness = np.sum(w * centred**3, axis=0) / variance**1.5
+    kurtosis = np.sum(w * centred**4, axis=0) / variance**2 - 3
+    return float(np.max(np.abs(skewness))), float(np.min(kurtosis)), float(np.max(kurtosis))
+
+
+def looks_gaussian(Z: np.ndarray, weight: np.ndarray | None = None) -> bool:
+    """Whether no column is clearly skewed, and none has clearly heavier or lighter tails than a Gaussian."""
+    skewness, light, heavy = shape_of(Z, weight)
+    return skewness < MOST_SKEWNESS and max(-light, heavy) < MOST_KURTOSIS
+
+
+def choose_law(Z: np.ndarray, rng: np.random.Generator) -> InputLaw | None:
+    """A law for whitened inputs, good enough for a start: standard Gaussian (None), or a mixture fitted roughly."""
+    sample = Z[np.sort(rng.choice(len(Z), LOOK_ROWS, replace=False))] if len(Z) > LOOK_ROWS else Z
+    if looks_gaussian(sample):
+        return None
+    return fit_law(sample, "mixture", rng, max_components=3, n_init=1)
+
+
+def mapped_law(law: InputLaw, center: np.ndarray, transform: np.ndarray) -> InputLaw:
+    """The law of ``(x - center) @ transform`` where x follows `law`."""
+    components = law.components(len(center))
+    means = [(c.mean - center) @ transform for c in components]
+    covariances = [transform.T @ linalg.inv(c.whitener @ c.whitener) @ transform for c in components]
+    if len(components) == 1:
+        return Gaussian(means[0], covariances[0])
+    return GaussianMixture([c.weight for c in components], means, covariances)

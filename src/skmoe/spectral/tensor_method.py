@@ -1,0 +1,76 @@
+"""The tensor method for mixtures of generalised linear models, which a gate leads astray: a baseline."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+from scipy import linalg
+from sklearn.utils._param_validation import Interval, validate_params
+
+from skmoe.model.activations import get_activation
+from skmoe.rows.checks import RANDOM_STATE, check_rows, check_varies, generator
+from skmoe.rows.threads import with_one_blas_thread
+from skmoe.spectral.decomposition import Decomposition, orth_als
+from skmoe.spectral.experts import check_spectral_rank
+from skmoe.spectral.labels import activation_moments
+from skmoe.spectral.moments import score_moment
+from skmoe.spectral.scores.fitting import as_law
+
+__all__ = ["plain_tensor_method"]
+
+
+@validate_params(
+    {
+        "n_experts": [Interval(Integral, 1, None, closed="left")],
+        "activation": [str, callable],
+        "random_state": RANDOM_STATE,
+    },
+    prefer_skip_nested_validation=True,
+)
+@with_one_blas_thread
+def plain_tensor_method(
+    X: Any, y: Any, n_experts: int, *, activation: Any, input_law: Any = None, random_state: Any = None
+) -> Decomposition:
+    r"""The tensor method for mixtures of generalised linear models, as a baseline (paper: eq. tensorpass, tensorfail).
+
+    Decomposes :math:`E[y\, S_3(x)]`, which is :math:`E[g'''(Z)] \sum_i p_i a_i^{\otimes 3}` when the gate does not look
+    at the inputs, and mixes experts with gate vectors when it does: no number of rows cures that. Two things the
+    paper does not say: for linear, ReLU and softplus experts :math:`E[g'''(Z)] = 0`, so there is nothing to
+    decompose; and for two experts with an odd activation (up to a constant) all the mixed terms vanish by symmetry,
+    so that it stays right.
+
+    Parameters
+    ----------
+    X : (n, d) array
+        Inputs.
+    y : (n,) array
+        Outputs.
+    n_experts : int
+        Number of experts k, at most d.
+    activation : str, callable or Activation
+        The experts' activation g.
+    input_law : law of `skmoe.scores`, "gaussian", "mixture" or None
+        The law of the inputs, as for `learn_experts`.
+    random_state : int, RandomState, Generator or None
+        Draws the starts of the decomposition.
+
+    Returns
+    -------
+    Decomposition
+        ``components`` (k, d) of unit length, and their ``weights``.
+    """
+    X, y = check_rows(X, y)
+    check_spectral_rank(n_experts, X.shape[1])
+    check_varies(y)
+    g = get_activation(activation)
+    scale = activation_moments(g)[1, 3]
+    if abs(scale) < 1e-9:
+        raise ValueError(
+            f"activation {g.name!r} has E[g'''(Z)] = 0, so E[y S3(x)] holds nothing of the experts; use learn_experts"
+        )
+    rng = generator(random_state, "plain_tensor_method")
+    T3 = score_moment(X, y, lambda Z, t: t, as_law(input_law, X, rng), 3) / scale
+    # no T2 belongs to this T3: the leading space comes from T3's own unfolding
+    U, values, _ = linalg.svd(T3.reshape(X.shape[1], -1), full_matrices=False)
+    return orth_als((U * values) @ U.T, T3, n_experts, rng)
