@@ -9,7 +9,7 @@ help:
 	@echo "make demo      find the regimes in a real table, compare with least squares, write an HTML report"
 	@echo "make test      lint, types, import contract and tests"
 	@echo "make docs      the site, with its gallery, into docs/_build/html"
-	@echo "make accuracy  stage 1 alone, over 20 seeds, beside the plain decompositions"
+	@echo "make accuracy  Algorithm 1 alone, over 20 seeds, beside the plain decompositions"
 	@echo "make reproduce the paper's tables and figures; what was run before is not run again"
 	@echo "make cost      time and memory of each stage over the bare matrix products it needs"
 	@echo "make bench-peers  skmoe beside flexmix, cgmm, scikit-learn, StepMix and SMT, installed apart from the project"
@@ -46,10 +46,10 @@ docs: $(VENV)/.installed-docs
 	@echo "open docs/_build/html/index.html"
 
 accuracy: $(VENV)/.installed
-	$(BIN)/python benchmarks/accuracy.py
+	$(BIN)/python benchmarks/spectral/accuracy.py
 
 cost: $(VENV)/.installed
-	$(BIN)/python benchmarks/cost.py
+	$(BIN)/python benchmarks/speed/stages.py
 
 reproduce: $(VENV)/.installed
 	$(BIN)/skmoe reproduce all --jobs 2
@@ -62,7 +62,7 @@ $(PEERS)/.installed: pyproject.toml benchmarks/peers/requirements.txt
 	touch $@
 
 bench-peers: $(PEERS)/.installed
-	$(PEERS)/bin/python benchmarks/peers.py --fresh
+	$(PEERS)/bin/python benchmarks/peers/run.py --fresh
 
 clean:
 	rm -rf $(VENV) $(PEERS) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist \

@@ -17,7 +17,7 @@ def main() -> None:
     """Fit the README's model and draw its rows and its gate against age."""
     mpl.use("agg")
     X, y = load_concrete(return_X_y=True, as_frame=True)
-    model = MoERegressor(n_experts=2, noise="per-expert", random_state=0).fit(X, y)
+    model = MoERegressor(n_experts=2, random_state=0).fit(X, y)
     style = {"svg.hashsalt": "skmoe", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False}
     with mpl.rc_context(style):
         figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 3.4), facecolor="white", layout="constrained")

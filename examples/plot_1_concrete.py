@@ -11,7 +11,7 @@ from skmoe.datasets import load_concrete
 from skmoe.plots import CoefficientsDisplay, GateDisplay, ResponsibilityDisplay
 
 X, y = load_concrete(return_X_y=True, as_frame=True)
-model = MoERegressor(n_experts=2, noise="per-expert", random_state=0).fit(X, y)
+model = MoERegressor(n_experts=2, random_state=0).fit(X, y)
 print(f"R2 {model.score(X, y):.2f}, shares {model.shares_.round(2)}")
 print(f"noise {model.noise_scale_.round(1)} MPa")
 

@@ -30,7 +30,7 @@ def gradient_joint_em(
     """
     g = get_activation(activation)
     step = 2 / np.linalg.eigvalsh(X.T @ X / len(X))[-1]
-    model = MoEParameters(*start, sigma, g=activation)
+    model = MoEParameters(*start, sigma, family=activation)
     path = [start]
     level = np.mean(model.log_density(X, y))
     for _ in range(max_iter):
@@ -46,7 +46,7 @@ def gradient_joint_em(
         )
         size = 1.0
         while size > 1e-3:
-            there = MoEParameters(model.A + size * move_A, model.W + move_W, sigma, g=activation)
+            there = MoEParameters(model.A + size * move_A, model.W + move_W, sigma, family=activation)
             new = np.mean(there.log_density(X, y))
             if new >= level:
                 break

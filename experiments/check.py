@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from experiments import runner
+from . import runner
 
 REFERENCE = Path(__file__).parent / "quick.json"
 QUICK = runner.RESULTS / "quick"

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from experiments import table1, table2, tables
-from experiments.tables import Found, Grid
+from . import table1, table2, tables
+from .tables import Found, Grid
 
 Results = dict[str, Found]
 
@@ -293,7 +293,7 @@ CLAIMS = [
     Claim(
         "app. proofcontraction",
         "λ = .1442, μ = .25",
-        note("by quadrature, in `tests/test_theory.py`"),
+        note("by quadrature, in `tests/spectral/test_theory.py`"),
         "`make test`",
         "confirmed",
     ),

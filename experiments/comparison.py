@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from experiments.baselines import HAS_TORCH, adam, gradient_joint_em, random_start
-from experiments.recovery import PAPER_CHOICES, two_stages
 from skmoe import joint_em, make_moe, metrics
 from skmoe.model.parameters import MoEParameters
+
+from .baselines import HAS_TORCH, adam, gradient_joint_em, random_start
+from .recovery import PAPER_CHOICES, two_stages
 
 LIMITS = {"max_iter": 200, "adam_steps": 300, "orth_als": True}  # caps on the work of a trial, the same for all
 QUICK = {"rows": 600, "max_iter": 15, "adam_steps": 15, "orth_als": False}  # which is slow where rows are few
@@ -70,7 +71,7 @@ def _measure(run: Callable[[], list[Any]], X: np.ndarray, y: np.ndarray, truth: 
     path = run()
     seconds = time.process_time() - begin
     every = max(1, -(-len(path) // POINTS)) if name.startswith("Adam") else 1
-    ends = MoEParameters(*path[-1], truth.sigma, g=truth.g)
+    ends = MoEParameters(*path[-1], truth.sigma, family=truth.family)
     errors = [metrics.parameter_error(A, W, truth.A, truth.W) for A, W in path[: every * POINTS : every]]
     return {
         "error": errors,

@@ -16,8 +16,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from experiments import tables
-from experiments.tables import Found
+from . import tables
+from .tables import Found
 
 BLACK, ORANGE, SKY, GREEN, BLUE, RED, PURPLE, GREY = (
     "#000000",

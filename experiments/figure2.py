@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from experiments import comparison, table2
+from . import comparison, table2
 
 TITLE = "Figure 2: the gate's EM, and E(A, W) against iterations for k = 3, 4"
 TRIALS = 50

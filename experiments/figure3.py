@@ -1,6 +1,6 @@
 """Figure 3: the error of all methods as rows grow (paper: app. additionalexp)."""
 
-from experiments import comparison
+from . import comparison
 
 TITLE = "Figure 3: E(A, W) against iterations for n = 1000, 5000, 10000"
 TRIALS = 50

@@ -4,7 +4,7 @@ The paper does not give the noise. Half, as in its figure 3, is more than twice 
 so that no method can tell much; a tenth is run as well.
 """
 
-from experiments import comparison
+from . import comparison
 
 TITLE = "Figure 4: E(A, W) against iterations for sigmoid and ReLU experts"
 TRIALS = 50

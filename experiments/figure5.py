@@ -14,10 +14,11 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression
 
-from experiments.recovery import PAPER_CHOICES, two_stages
 from skmoe import MoERegressor, joint_em
 from skmoe.datasets import load_airfoil, load_concrete, load_stock_portfolio
 from skmoe.model.parameters import MoEParameters
+
+from .recovery import PAPER_CHOICES, two_stages
 
 TITLE = "Figure 5: test error on concrete, stock portfolio and airfoil"
 TRIALS = 20  # splits
@@ -69,7 +70,7 @@ def best_em(train: Rows, k: int, sigma: float, g: str, rng: Any, starts: int, ma
     if not runs:
         raise ValueError(f"no start of joint EM with k = {k} succeeded") from broken
     best = max(runs, key=lambda run: run.log_likelihood)
-    return MoEParameters(best.expert_coef, best.gate_coef, sigma, g=g)
+    return MoEParameters(best.expert_coef, best.gate_coef, sigma, family=g)
 
 
 def search(train: Rows, grid: dict[str, list[Any]], rng: Any, max_iter: int) -> tuple[int, float, str]:
@@ -102,7 +103,7 @@ def trial(setting: dict[str, Any], seed: int) -> dict[str, Any]:
 
     def spectral(**how: Any) -> MoEParameters:
         A, gate = two_stages(*train, k, sigma, g, None, seed, **how)
-        return MoEParameters(A, gate.coef, sigma, g=g)
+        return MoEParameters(A, gate.coef, sigma, family=g)
 
     paper = spectral()
     from_paper = joint_em(
@@ -111,10 +112,10 @@ def trial(setting: dict[str, Any], seed: int) -> dict[str, Any]:
     models = {
         "two stages, Orth-ALS": spectral(**PAPER_CHOICES),
         "two stages": paper,
-        "two stages, refined": MoEParameters(from_paper.expert_coef, from_paper.gate_coef, sigma, g=g),
+        "two stages, refined": MoEParameters(from_paper.expert_coef, from_paper.gate_coef, sigma, family=g),
         "joint EM, the paper's choice": best_em(train, k, sigma, g, rng, **limits),
         "joint EM, its best": best_em(train, *chosen, rng, **limits),
-        "default fit": MoERegressor(k, random_state=seed).fit(*train),
+        "default fit": MoERegressor(k, noise="shared", random_state=seed).fit(*train),
         "least squares": LinearRegression().fit(*train),
     }
     found: dict[str, Any] = {

@@ -35,7 +35,7 @@ def recover(X: np.ndarray, y: np.ndarray, truth: Any, law: Any, seed: int, *, pa
         if path:
             found[name]["path"] = [metrics.gating_fit(W, truth.gate_coef) for W in gate.path]
     begin = time.process_time()
-    model = MoERegressor(k, fit_intercept=False, random_state=seed).fit(X, y)
+    model = MoERegressor(k, fit_intercept=False, noise="shared", random_state=seed).fit(X, y)
     found["refined"] = _fits(model.expert_coef_, model.gate_coef_, truth, begin)
     return found
 

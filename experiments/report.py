@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from experiments import claims, runner, tables
+from . import claims, runner, tables
 
 PAGE = Path(__file__).parent.parent / "docs" / "paper.md"
 BLOCK = r"(<!-- results: {name} -->\n).*?(<!-- end -->)"

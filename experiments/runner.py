@@ -23,7 +23,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from threadpoolctl import threadpool_limits
 
-from experiments.baselines import HAS_TORCH
+from skmoe.cli.checkout import call
+
+from .baselines import HAS_TORCH
 
 RESULTS = Path(__file__).parent / "results"
 MODULES = {
@@ -51,18 +53,18 @@ class Task(NamedTuple):
 
 def module(experiment: str) -> Any:
     """The module of an experiment."""
-    return importlib.import_module(f"experiments.{MODULES[experiment]}")
+    return importlib.import_module(f".{MODULES[experiment]}", __package__)
 
 
 def settings_of(experiment: str, quick: bool) -> dict[str, dict[str, Any]]:
     """Settings by name; a quick run takes those of ``QUICK_SETTINGS``, where given, with what ``QUICK`` replaces."""
-    room = module(experiment)
+    chosen = module(experiment)
     if not quick:
-        return room.SETTINGS
+        return chosen.SETTINGS
     return {
-        name: setting | {key: value for key, value in room.QUICK.items() if key in setting}
-        for name, setting in room.SETTINGS.items()
-        if name in getattr(room, "QUICK_SETTINGS", room.SETTINGS)
+        name: setting | {key: value for key, value in chosen.QUICK.items() if key in setting}
+        for name, setting in chosen.SETTINGS.items()
+        if name in getattr(chosen, "QUICK_SETTINGS", chosen.SETTINGS)
     }
 
 
@@ -73,13 +75,14 @@ def versions() -> dict[str, str]:
     return found | {"torch": importlib.metadata.version("torch") if HAS_TORCH else "not installed"}
 
 
-def run_task(task: Task) -> tuple[Task, dict[str, Any]]:
-    """Run a trial on one thread. Warnings of hard problems are expected: what comes of them is in the numbers."""
+def run_task(task: Iterable[Any]) -> dict[str, Any]:
+    """Run a `Task` on one thread. Warnings of hard problems are expected: what comes of them is in the numbers."""
+    task = Task(*task)
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         begin = time.process_time()
         found = module(task.experiment).trial(task.settings, task.trial)
-        return task, {"found": found, "seconds": time.process_time() - begin}
+        return {"found": found, "seconds": time.process_time() - begin}
 
 
 def rounded(value: Any, digits: int) -> Any:
@@ -165,15 +168,16 @@ def run(
 
 def _outcomes(tasks: list[Task], jobs: int) -> Iterator[tuple[Task, dict[str, Any]]]:
     if jobs == 1:
-        yield from map(run_task, tasks)
+        yield from ((task, run_task(task)) for task in tasks)
         return
     # set before the children start, so that each keeps to one core
     os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
-        waiting = [pool.submit(run_task, task) for task in tasks]
+        # processes are sent plain values: they know this module by another name
+        waiting = {pool.submit(call, "experiments.runner", "run_task", tuple(task)): task for task in tasks}
         try:
             for done in as_completed(waiting):
-                yield done.result()
+                yield waiting[done], done.result()
         finally:
-            for task in waiting:
-                task.cancel()
+            for future in waiting:
+                future.cancel()

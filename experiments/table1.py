@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from experiments.recovery import recover
 from skmoe import make_moe, scores
+
+from .recovery import recover
 
 TITLE = "Table 1: RegressorFit and GatingFit when inputs come from two Gaussians"
 TRIALS = 50

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from experiments.recovery import recover
 from skmoe import make_moe
+
+from .recovery import recover
 
 TITLE = "Table 2: RegressorFit and GatingFit with and without an orthogonal gate"
 TRIALS = 50

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from experiments import runner
+from . import runner
 
 OPTIMUM = 1e-3  # nats per row below the best known log-likelihood that still count as the optimum
 MEASURES = {"regressor_fit": "RegressorFit", "gating_fit": "GatingFit"}

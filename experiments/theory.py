@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
-from experiments.recovery import padded
-from skmoe import label_transform, learn_experts, learn_gate, make_moe, metrics, scores
-from skmoe.spectral.decomposition import power_method
-from skmoe.spectral.experts import plain_tensor_method
-from skmoe.spectral.labels import activation_moments
+from skmoe import label_transform, learn_experts, learn_gate, make_moe, metrics, plain_tensor_method, scores
 from skmoe.model.parameters import MoEParameters
+from skmoe.spectral.decomposition import power_method
+from skmoe.spectral.labels import activation_moments
 from skmoe.spectral.moments import score_moment
+
+from .recovery import padded
 
 TITLE = "Theory: theorems 1 and 2, the moment gate, gradient EM and the ReLU constants in samples"
 TRIALS = 10
@@ -68,7 +68,7 @@ LAMBDA, MU = 0.1442, 0.25  # concavity and smoothness of Q for two experts and t
 
 def _model(d: int, k: int, sigma: float, g: str, length: float, rng: Any, *, orthogonal: bool = True) -> MoEParameters:
     _, _, truth = make_moe(k + d, d, k, noise_scale=sigma, activation=g, orthogonal_gate=orthogonal, random_state=rng)
-    return MoEParameters(truth.A, length * truth.W, sigma, g=g)
+    return MoEParameters(truth.A, length * truth.W, sigma, family=g)
 
 
 def _rows(model: MoEParameters, n: int, rng: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -1,9 +1,10 @@
 """What the tests of rows outside memory share: a problem in wild units, its fit, and what it is to be the same."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from skmoe import MoERegressor, make_moe
-from skmoe.search import units
 
 NAMES = ["mass", "age", "speed", "time"]
 ATTRIBUTES = ("expert_coef_", "expert_intercept_", "gate_coef_", "gate_intercept_", "noise_scale_", "expert_coef_se_")
@@ -14,10 +15,10 @@ def made_rows():
     return X * [1.0, 20.0, 0.01, 5.0] + [0.0, 100.0, 3.0, -2.0], 5 * y + 40
 
 
-def let_samples_be_small(patch):
+def let_samples_be_small(patch, sample_rows=3000, canonical_rows=1000):
     """Let 12000 rows be many: they are searched on a sample, and finished on all rows."""
-    patch.setattr(units, "SAMPLE_ROWS", 3000)
-    patch.setattr(units, "CANONICAL_ROWS", 1000)
+    config = replace(MoERegressor._search_config, sample_rows=sample_rows, canonical_rows=canonical_rows)
+    patch.setattr(MoERegressor, "_search_config", config)
 
 
 def fitted(X, y, **how):

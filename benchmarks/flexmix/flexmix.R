@@ -4,7 +4,7 @@
 #
 # rows.csv has the columns x1..xd and y. Needs R with flexmix (on Debian: r-cran-flexmix) and nothing else.
 # The model is flexmix's own: intercepts in experts and gate, a noise scale per expert, the gate of component 1 fixed at 0.
-# Seconds are those of the fit alone. benchmarks/flexmix.py calls this file and reads its answer.
+# Seconds are those of the fit alone. flexmix.py beside this file calls it and reads its answer.
 
 arguments <- commandArgs(trailingOnly = TRUE)
 if (length(arguments) < 4) {

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["available", "run_flexmix"]
+__all__ = ["SCRIPT", "available", "run_flexmix"]
 
 SCRIPT = Path(__file__).with_suffix(".R")
 
@@ -26,7 +26,7 @@ def available() -> bool:
     return shutil.which("Rscript") is not None
 
 
-def _call(arguments: list[str], timeout: float | None) -> dict[str, Any]:
+def _call(script: Path, arguments: list[str], timeout: float | None) -> dict[str, Any]:
     """Run the R script in a plain locale on one thread, and parse what it printed."""
     rscript = shutil.which("Rscript")
     if rscript is None:
@@ -35,10 +35,10 @@ def _call(arguments: list[str], timeout: float | None) -> dict[str, Any]:
             "(on Debian: apt-get install r-base-core r-cran-flexmix), or leave flexmix out of the comparison"
         )
     environment = {**os.environ, "LC_ALL": "C", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    command = [rscript, "--vanilla", str(SCRIPT), *arguments]
+    command = [rscript, "--vanilla", str(script), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=environment, check=False)
     if done.returncode != 0:
-        raise RuntimeError(f"flexmix.R failed with exit status {done.returncode}: {done.stderr.strip()[-2000:]}")
+        raise RuntimeError(f"{script.name} failed with exit status {done.returncode}: {done.stderr.strip()[-2000:]}")
     return json.loads(done.stdout)
 
 
@@ -71,6 +71,7 @@ def run_flexmix(
     tolerance: float = 1e-6,
     max_iter: int = 1000,
     timeout: float | None = None,
+    script: Path = SCRIPT,
 ) -> dict[str, Any]:
     """Fit `k` linear experts and a softmax gate with flexmix, from several random starts.
 
@@ -87,6 +88,8 @@ def run_flexmix(
     max_iter : int
     timeout : float, optional
         Seconds after which R is stopped with ``subprocess.TimeoutExpired``.
+    script : path
+        The R script: this one, or one that runs it and measures what it costs.
 
     Returns
     -------
@@ -108,7 +111,7 @@ def run_flexmix(
         header = ",".join([*(f"x{j + 1}" for j in range(d)), "y"])
         np.savetxt(rows, np.column_stack([X, y]), fmt="%.17g", delimiter=",", header=header, comments="")
         settings = (k, starts, seed, tolerance, max_iter, int(standard_errors))
-        answer = _call([str(rows), *map(str, settings)], timeout)
+        answer = _call(script, [str(rows), *map(str, settings)], timeout)
 
     runs = answer["starts"]
     result: dict[str, Any] = {

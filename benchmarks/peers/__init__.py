@@ -1,4 +1,4 @@
-"""Peers of skmoe, one file each; ``benchmarks/peers.py`` is the command that runs them side by side."""
+"""Peers of skmoe, one file ``with_*.py`` each; ``run.py`` is the command that runs them side by side."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 __all__ = ["PLUGINS", "Cost", "Fitted", "Method", "Peer", "all_methods", "all_peers", "packaged"]
 
-PLUGINS = ("ours", "flexmix", "cgmm", "gaussian_mixture", "stepmix", "smt")
+PLUGINS = ("with_skmoe", "with_flexmix", "with_cgmm", "with_scikit_learn", "with_stepmix", "with_smt")
 
 
 class Cost(NamedTuple):
@@ -69,7 +69,7 @@ def packaged(name: str, methods: dict[str, Method], *modules: str) -> Peer:
 
 def all_peers() -> list[Peer]:
     """Every peer, installed or not: no file imports its library before it fits."""
-    return [importlib.import_module(f"peers.{name}").PEER for name in PLUGINS]
+    return [importlib.import_module(f".{name}", __name__).PEER for name in PLUGINS]
 
 
 def all_methods() -> dict[str, tuple[Peer, Method]]:

@@ -1,4 +1,4 @@
-# Runs flexmix.R, named by PEERS_SCRIPT, and writes what it cost to the file PEERS_COST; see flexmix.py beside this file.
+# Runs flexmix.R, named by PEERS_SCRIPT, and writes what it cost to the file PEERS_COST; see with_flexmix.py beside this file.
 # R, its packages and the rows are loaded before anything is counted.
 
 peak_mib <- function() {

@@ -15,12 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from peers import Cost, Fitted, Method, all_methods
-from peers.problems import PROBLEMS, Problem, coefficient_error
+from skmoe.cli.checkout import call
 
-__all__ = ["judge", "measure", "truth_record"]
+from ..shared.measuring import resident, restart_peak
+from . import Cost, Fitted, Method, all_methods
+from .problems import PROBLEMS, Problem, coefficient_error
 
-PRELOADED = ["skmoe.estimators.regressor", "scipy.stats", "sklearn.mixture", "sklearn.model_selection"]
+__all__ = ["judge", "measure", "truth_record", "work"]
+
+PRELOADED = ["skmoe.cli.checkout", "skmoe.estimators", "scipy.stats", "sklearn.mixture", "sklearn.model_selection"]
 
 
 def truth_record(name: str, seed: int) -> dict[str, Any] | None:
@@ -37,7 +40,7 @@ def measure(method: str, problem: str, seed: int, limit: float) -> dict[str, Any
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(PRELOADED)  # so that a fresh process does not import for seconds
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(sender, method, problem, seed))
+    process = context.Process(target=call, args=("benchmarks.peers.measure", "work", sender, method, problem, seed))
     process.start()
     sender.close()
     if receiver.poll(limit):
@@ -53,7 +56,8 @@ def measure(method: str, problem: str, seed: int, limit: float) -> dict[str, Any
     return found
 
 
-def _work(sender: Any, name: str, problem_name: str, seed: int) -> None:
+def work(sender: Any, name: str, problem_name: str, seed: int) -> None:
+    """Fit and judge in this process, and send what was found."""
     os.setpgid(0, 0)
     try:
         peer, method = all_methods()[name]
@@ -73,11 +77,11 @@ def _timed(method: Method, problem: Problem, seed: int) -> tuple[Fitted, Cost]:
     X, y = problem.X, problem.y
     if not method.own_units:
         X, y = (X - X.mean(axis=0)) / X.std(axis=0), (y - y.mean()) / y.std()
-    before = _restart_peak()
+    before = restart_peak()
     wall, cpu = time.perf_counter(), time.process_time()
     fitted = method.fit(X, y, problem.k, seed)
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
-    memory = None if before is None else _status("VmHWM") - before
+    memory = None if before is None else (resident("VmHWM") - before) / 2**20
     return fitted, fitted.cost or Cost(cpu, wall, memory)
 
 
@@ -101,18 +105,3 @@ def judge(fitted: Fitted, problem: Problem, *, own_units: bool) -> dict[str, Any
     if not all(np.isfinite(value) for value in found.values() if value is not None):
         return {"error": f"not finite on new rows: {found}"}
     return found
-
-
-def _status(field: str) -> float:
-    """MiB of this process as Linux counts them; ru_maxrss would start at the peak of the process that started it."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(float(line.split()[1]) for line in lines if line.startswith(field + ":")) / 1024
-
-
-def _restart_peak() -> float | None:
-    """Let the peak begin at what is resident now, and say how much that is; None where it cannot be known."""
-    try:
-        Path("/proc/self/clear_refs").write_text("5")
-    except OSError:
-        return None
-    return _status("VmHWM")

@@ -11,6 +11,7 @@ A benchmark is a module with
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 import importlib.util
 import json
@@ -18,24 +19,22 @@ import os
 import platform
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-__all__ = ["MODULES", "RESULTS", "Grid", "describe", "fresh", "interleaved", "status", "without"]
+__all__ = ["MODULES", "RESULTS", "describe", "fresh", "without", "work"]
 
-MODULES = ("limit", "memory", "same", "cluster", "gpu", "peers")
+MODULES = {
+    "products": "products",
+    "memory": "memory",
+    "same": "same",
+    "cluster": "cluster",
+    "gpu": "gpu",
+    "peers": "beside_peers",
+}
 RESULTS = Path(__file__).parent.parent / "results"
+WORK = 'import sys; from skmoe.cli.checkout import call; call("benchmarks.scale", "work", *sys.argv[1:])'
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-
-
-class Grid(NamedTuple):
-    """A table ready to be shown."""
-
-    title: str
-    columns: list[str]
-    rows: list[list[str]]
 
 
 def describe(command: str) -> dict[str, Any]:
@@ -57,37 +56,19 @@ def without(*libraries: str) -> str | None:
 
 def fresh(module: str, threads: int = 1, **job: Any) -> dict[str, Any]:
     """Do a module's work in a fresh process with so many BLAS threads."""
-    benchmarks = Path(__file__).parent.parent
-    path = [str(benchmarks), str(benchmarks.parent / "src"), os.environ.get("PYTHONPATH", "")]
+    source = Path(__file__).parents[2] / "src"
+    path = [str(source), os.environ.get("PYTHONPATH", "")]
     environment = (
         os.environ | dict.fromkeys(THREADS, str(threads)) | {"PYTHONPATH": os.pathsep.join(filter(None, path))}
     )
-    command = [sys.executable, "-m", "scale", module, json.dumps(job)]
+    # -P: the working directory is not searched for modules
+    command = [sys.executable, "-P", "-c", WORK, module, json.dumps(job)]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"the process for {module} {job} ended with code {done.returncode}; see above")
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def interleaved(
-    calls: dict[str, Callable[[], object]], rounds: int, clocks: tuple[Callable[[], float], ...] = (time.perf_counter,)
-) -> dict[str, list[float]]:
-    """Least seconds of each call by each clock, over rounds that take all calls in turn.
-
-    On a machine that others use as well, calls taken in turn meet the same weather; the least time is what the
-    work costs.
-    """
-    least: dict[str, list[float]] = {}
-    for _ in range(rounds):
-        for name, call in calls.items():
-            start = [clock() for clock in clocks]
-            call()
-            taken = [clock() - s for clock, s in zip(clocks, start, strict=True)]
-            least[name] = [min(pair) for pair in zip(taken, least.get(name, taken), strict=True)]
-    return least
-
-
-def status(field: str) -> float:
-    """MB of this process as Linux counts them: ``VmHWM`` is the peak, ``VmRSS`` the present."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(float(line.split()[1]) for line in lines if line.startswith(field + ":")) * 1024 / 1e6
+def work(module: str, job: str) -> None:
+    """Do one piece of work in this process; its result is the last line printed."""
+    print(json.dumps(importlib.import_module(f".{module}", __name__).work(json.loads(job))))

@@ -15,7 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from scale import THREADS, Grid, fresh, interleaved, without
+from skmoe.cli import checkout
+
+from ..shared.linear_problem import linear_problem
+from ..shared.measuring import interleaved
+from ..shared.pages import Grid
+from . import THREADS, fresh, without
 
 TITLE = "a pass over a simulated Dask cluster, beside what its constants foretell"
 SEED = 0
@@ -55,7 +60,7 @@ def work(job: dict[str, Any]) -> dict[str, Any]:
     import dask.array as da
     import distributed
 
-    from skmoe.rows.cluster import DaskColumns
+    from skmoe.rows.dask import DaskColumns
 
     d, workers, parts = job["d"], job["workers"], job["parts"]
     rows = job["rows"] // parts
@@ -70,6 +75,7 @@ def work(job: dict[str, Any]) -> dict[str, Any]:
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
+        client.run(checkout.call, "benchmarks.scale.cluster", "ready")
         addresses = list(client.scheduler_info()["workers"])
         table = dask.delayed(_block, pure=True)
         blocks = [
@@ -119,6 +125,10 @@ def work(job: dict[str, Any]) -> dict[str, Any]:
     return {"workers": workers, "cores": cores, "tasks": tasks, **constants, "passes": found}
 
 
+def ready() -> None:
+    """Nothing: a worker that calls it has loaded this module, and knows its functions when it is sent them."""
+
+
 def _block(rows: int, d: int, k: int, piece: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng([SEED, piece])
     X = rng.standard_normal((rows, d))
@@ -137,29 +147,18 @@ def _truth(d: int, k: int) -> Any:
 
 def _calls(table: tuple[Any, Any], job: dict[str, Any]) -> dict[str, Callable[[], object]]:
     """One pass of each kind over a table, whitening included as in a fit."""
-    from skmoe.model.activations import get_activation
-    from skmoe.likelihood.joint import JointLikelihood, Theta
+    from skmoe import likelihood
 
-    truth, d = _truth(job["d"], job["k"]), job["d"]
-    likelihood = JointLikelihood(
-        *table,
-        get_activation("linear"),
-        job["k"],
-        intercept=True,
-        center=np.zeros(d),
-        transform=np.eye(d),
-        total=float(table[0].shape[0]),
-        spread=1.0,
-    )
-    theta = Theta(*(np.pad(M, ((0, 0), (0, 1))) for M in (truth.A, truth.W[:-1])), truth.sigma)
-    return {kind: lambda kind=kind: getattr(likelihood, kind)(theta) for kind in KINDS}
+    problem = linear_problem(*table, job["k"], whitened=True)
+    theta = problem.rows.map.from_parameters(_truth(job["d"], job["k"]))
+    return {kind: lambda kind=kind: getattr(likelihood, kind)(problem, theta) for kind in KINDS}
 
 
 def _kernel_bytes(calls: dict[str, Callable[[], object]]) -> dict[str, int]:
     """Size of the kernel each kind of pass sends out."""
     import cloudpickle
 
-    from skmoe.rows.cluster import DaskColumns
+    from skmoe.rows.dask import DaskColumns
 
     sizes: list[int] = []
     plain = DaskColumns.sum
@@ -181,7 +180,7 @@ def _idle_pass(client: Any, tasks: int) -> float:
     """Seconds of a pass of so many tasks that do nothing: scheduler and network, the tree of sums included."""
     import dask.array as da
 
-    from skmoe.rows.cluster import DaskColumns
+    from skmoe.rows.dask import DaskColumns
 
     held = client.persist(da.zeros((tasks, 1), chunks=(1, 1)))
     empty = DaskColumns(held)

@@ -1,4 +1,4 @@
-"""A GPU: ``benchmarks/gpu.py`` is the measurement, here are its tables."""
+"""A GPU: ``gpu_work.py`` beside this file is the measurement, here are its tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from scale import Grid
+from ..shared.pages import Grid
 
 TITLE = "a fit on one GPU: the same answer, and an EM iteration over its bare products"
 
@@ -23,7 +23,7 @@ def missing() -> str | None:
 
 
 def measure(quick: bool, folder: Path) -> dict[str, Any]:
-    command = [sys.executable, str(Path(__file__).parent.parent / "gpu.py")]
+    command = [sys.executable, str(Path(__file__).with_name("gpu_work.py"))]
     command += ["--rows", "300000", "--columns", "8", "--experts", "2"] if quick else []
     return json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
 

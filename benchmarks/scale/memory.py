@@ -13,7 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from scale import Grid, fresh, interleaved, status, without
+from ..shared.linear_problem import linear_problem
+from ..shared.measuring import interleaved, resident
+from ..shared.pages import Grid
+from . import fresh, without
 
 TITLE = "peak memory of a fit to a Parquet file of 20 million rows, and how a pass grows with rows"
 GOAL_MB, GOAL_SLOPE = 1000.0, (0.95, 1.05)
@@ -92,30 +95,18 @@ def _write(job: dict[str, Any]) -> dict[str, Any]:
 
 def _passes(job: dict[str, Any]) -> dict[str, Any]:
     """CPU and wall seconds of one pass of each kind, and of reading alone."""
-    from skmoe.model.activations import get_activation
-    from skmoe.rows.blocks import stream
-    from skmoe.likelihood.joint import JointLikelihood, Theta
+    from skmoe.likelihood import em_sums, gradient
+    from skmoe.rows.inputs import stream
 
-    truth, d = _truth(job), job["d"]
     X, y, _, _ = stream(job["path"], "y")
-    likelihood = JointLikelihood(
-        X,
-        y,
-        get_activation("linear"),
-        job["k"],
-        intercept=True,
-        center=np.zeros(d),
-        transform=np.eye(d),  # a fit whitens: the product is part of each pass
-        total=float(job["rows"]),
-        spread=1.0,
-    )
-    theta = Theta(*(np.pad(M, ((0, 0), (0, 1))) for M in (truth.A, truth.W[:-1])), truth.sigma)
+    problem = linear_problem(X, y, job["k"], whitened=True)
+    theta = problem.rows.map.from_parameters(_truth(job))
 
     def read() -> None:
         for _ in X.chunks((X, y)):
             pass
 
-    calls = {"read": read, "gradient": lambda: likelihood.gradient(theta), "em_sums": lambda: likelihood.em_sums(theta)}
+    calls = {"read": read, "gradient": lambda: gradient(problem, theta), "em_sums": lambda: em_sums(problem, theta)}
     for call in calls.values():
         call()
     least = interleaved(calls, job["rounds"], (time.process_time, time.perf_counter))
@@ -124,36 +115,33 @@ def _passes(job: dict[str, Any]) -> dict[str, Any]:
 
 def _fit(job: dict[str, Any]) -> dict[str, Any]:
     from skmoe import MoERegressor, metrics
-    from skmoe.likelihood.joint import JointLikelihood
+    from skmoe.likelihood import Problem
 
     counts = dict.fromkeys(("gradient", "information", "em_sums", "score_outer"), 0)
     large = job["rows"] if job["rows"] > 200_000 else 0  # only passes over all rows of a large table are counted
+    plain = Problem.mean_of
 
-    def counted(name: str) -> None:
-        plain = getattr(JointLikelihood, name)
+    def mean_of(self: Any, kernel: Any, *given: Any, **how: Any) -> Any:
+        kind = kernel.__qualname__.partition(".")[0]  # the function that made the kernel
+        if kind in counts:
+            counts[kind] += self.n == large
+        return plain(self, kernel, *given, **how)
 
-        def method(self: Any, *given: Any) -> Any:
-            counts[name] += self.n == large
-            return plain(self, *given)
-
-        setattr(JointLikelihood, name, method)
-
-    for name in counts:
-        counted(name)
-    before = status("VmHWM")
+    Problem.mean_of = mean_of  # type: ignore[method-assign]
+    before = resident("VmHWM") / 1e6
     began: dict[str, float] = {}
     start, cpu = time.perf_counter(), time.process_time()
 
     def note(progress: Any) -> None:
         began.setdefault(progress.stage, time.perf_counter() - start)
 
-    model = MoERegressor(job["k"], random_state=SEED, verbose=note).fit(job["path"], "y")
+    model = MoERegressor(job["k"], noise="shared", random_state=SEED, verbose=note).fit(job["path"], "y")
     truth = _truth(job)
     return {
         "wall_s": time.perf_counter() - start,
         "cpu_s": time.process_time() - cpu,
         "stage_began_s": began,
-        "peak_MB": status("VmHWM"),
+        "peak_MB": resident("VmHWM") / 1e6,
         "before_MB": before,
         "passes": model.history_["passes"],
         "passes_by_kind": counts,

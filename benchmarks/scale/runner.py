@@ -11,14 +11,15 @@ from typing import Any
 
 from rich.console import Console
 
-from scale import MODULES, RESULTS, describe, report
-from skmoe.cli.checkout import show
+from skmoe.cli.shell import print_grid
+
+from . import MODULES, RESULTS, describe, scaling_page
 
 __all__ = ["listing", "run"]
 
 
 def module(name: str) -> ModuleType:
-    return importlib.import_module(f"scale.{name}")
+    return importlib.import_module(f".{MODULES[name]}", __package__)
 
 
 def listing() -> list[tuple[str, str]]:
@@ -51,11 +52,11 @@ def run(
             command = f"skmoe bench {name}{' --quick' if quick else ''}"
             results[name] = {**describe(command), **benchmark.measure(quick, Path(place))}
             for grid in benchmark.grids(results[name]).values():
-                show(grid, console)
+                print_grid(grid, console)
             if not quick and out is None and name != "peers":  # which keeps its own results and fills its own page
                 path = RESULTS / f"{name}.json"
                 path.write_text(json.dumps(results[name], indent=1) + "\n")
-                report.update()
+                scaling_page.update()
             if out is not None:
                 out.write_text(json.dumps(results, indent=1) + "\n")
     return results

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from scale import Grid, fresh
+from ..shared.pages import Grid
+from . import fresh
 
 TITLE = "parameters from a memory map, Parquet, CSV, PyTorch and Dask beside those from NumPy"
 GOAL = 1e-8
@@ -37,7 +38,7 @@ def work(job: dict[str, Any]) -> dict[str, Any]:
     X = X * 10.0 ** (np.arange(job["d"]) % 3 - 1) + 3.0  # columns in units of their own
     folder, k = Path(job["folder"]), job["k"]
     start = time.perf_counter()
-    reference = MoERegressor(k, random_state=SEED).fit(X, y)
+    reference = MoERegressor(k, noise="shared", random_state=SEED).fit(X, y)
     found: dict[str, Any] = {"NumPy": {"difference": 0.0, "wall_s": time.perf_counter() - start}}
     skipped = {}
     for kind in job["kinds"]:
@@ -48,7 +49,7 @@ def work(job: dict[str, Any]) -> dict[str, Any]:
             continue
         with opened as (inputs, outputs):
             start = time.perf_counter()
-            model = MoERegressor(k, random_state=SEED).fit(inputs, outputs)
+            model = MoERegressor(k, noise="shared", random_state=SEED).fit(inputs, outputs)
             found[kind] = {"difference": difference(model, reference), "wall_s": time.perf_counter() - start}
     searched = reference.history_["searched"]
     return {"searched": searched, "kinds": found, "skipped": skipped}

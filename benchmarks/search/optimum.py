@@ -1,6 +1,6 @@
 """Does a default fit reach the likelihood's global maximum? 200 seeded problems in families, and what it costs.
 
-    python benchmarks/optimum.py [--problems 200] [--family NAME] [--seed 0] [--flexmix 2]
+    python benchmarks/search/optimum.py [--problems 200] [--family NAME] [--seed 0] [--flexmix 2]
 
 A problem is won when the mean log-likelihood is within 0.001 of the best known: the best of our fit, a fit started at
 the truth and ten random joint-EM starts, among fits without nearly empty experts or noise on its floor. Cost is time
@@ -10,13 +10,11 @@ over that of one random joint-EM run that reaches the optimum (the mean of those
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,6 +23,7 @@ from rich.table import Table
 from sklearn.exceptions import ConvergenceWarning
 
 from skmoe import MoERegressor, make_moe, scores
+from skmoe.cli.checkout import load
 from skmoe.likelihood import MappedRows, Problem, Settings, Theta, em_sums
 from skmoe.model.parameters import MoEParameters
 from skmoe.rows.table_moments import table_moments
@@ -32,8 +31,7 @@ from skmoe.search.finish import maximise, run_em
 from skmoe.search.standardise import standardised
 from skmoe.search.starts import labelled_start, random_labels
 
-sys.path.append(str(Path(__file__).parents[1] / "flexmix"))
-from flexmix import run_flexmix
+run_flexmix = load("benchmarks.flexmix.flexmix").run_flexmix
 
 WIN = 1e-3
 RANDOM_STARTS = 10

@@ -2,36 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from skmoe.cli.checkout import load
 from skmoe.cli.shell import check_output, terminal
 
 __all__ = ["bench"]
 
 
-def _runner() -> Any:
-    """The benchmarks' own runner: they live in the repository, beside the experiments, and not in the package."""
-    from skmoe.cli.checkout import experiments_folder
-
-    experiments = experiments_folder()
-    if experiments is None:
-        raise FileNotFoundError(
-            "the benchmarks are in skmoe's repository, not in the installed package: clone it, run "
-            "`pip install --editable .` there, and try again"
-        )
-    folder = str(experiments.parent / "benchmarks")
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-    return importlib.import_module("scale.runner")
-
-
 def bench(
-    what: Annotated[list[str] | None, typer.Argument(help="limit, memory, same, cluster, gpu, peers, or all.")] = None,
+    what: Annotated[
+        list[str] | None, typer.Argument(help="products, memory, same, cluster, gpu, peers, or all.")
+    ] = None,
     show: bool = typer.Option(False, "--list", help="Say what there is, and run nothing."),
     quick: bool = typer.Option(False, "--quick", help="Everything tiny: shows that it runs, measures nothing."),
     out: Annotated[str | None, typer.Option(help="JSON file for the numbers, in place of the repository's.")] = None,
@@ -41,9 +26,9 @@ def bench(
 ) -> None:
     """Measure speed, memory and size: cost over the bare matrix products, flat memory, the same answer everywhere.
 
-    Example: skmoe bench limit same --out numbers.json
+    Example: skmoe bench products same --out numbers.json
     """
-    runner, console = _runner(), terminal()
+    runner, console = load("benchmarks.scale.runner"), terminal()
     if show or not what:
         for name, title in runner.listing():
             console.print(f"{name:8} {title}")

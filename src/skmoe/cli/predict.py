@@ -33,7 +33,8 @@ def predict(
         raise ValueError(f"--unseen must be error or empty; got {unseen!r}")
     check_output(out, "--out", model, data)
     from skmoe.rows import open_table
-    from skmoe.rows.formats import arrow, kind_of_file
+    from skmoe.rows.formats import kind_of_file
+    from skmoe.rows.table_errors import arrow
     from skmoe.rows.writing import replacing, writing
 
     kind_of_file(out)
@@ -78,7 +79,7 @@ def _columns(values: Any, keep: Any, width: int) -> list[Any]:
     """The output's columns, empty where a row was not kept."""
     import numpy as np
 
-    from skmoe.rows.formats import arrow
+    from skmoe.rows.table_errors import arrow
 
     full = np.full((len(keep), width), np.nan)
     if values is not None:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from skmoe.cli.checkout import load
 from skmoe.cli.shell import UNRELIABLE, terminal
 
 __all__ = ["reproduce"]
@@ -26,14 +27,12 @@ def reproduce(
 
     Example: skmoe reproduce table1 figure2 --jobs 2
     """
-    from skmoe.cli import checkout as bridge
-
-    console = terminal()
+    experiments, console = load("experiments.reproduce"), terminal()
     if show or not what:
-        for name, title in bridge.listing():
+        for name, title in experiments.listing():
             console.print(f"{name:14} {title}")
         return
-    differences = bridge.reproduce(what, quick=quick, trials=trials, jobs=jobs, console=console)
+    differences = experiments.reproduce(what, quick=quick, trials=trials, jobs=jobs, console=console)
     if differences:
         console.print(
             f"{len(differences)} numbers differ from the repository's:", *differences[:5], sep="\n", markup=False

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-__all__ = ["Shell", "check_output", "note", "print_json", "print_table", "terminal", "watching"]
+__all__ = ["Shell", "check_output", "note", "print_grid", "print_json", "print_table", "terminal", "watching"]
 
 UNRELIABLE, MISTAKE, INTERRUPTED = 1, 2, 130
 SOON, EVERY = 1.0, 10.0  # seconds to the first line of progress where there is no terminal, and between lines
@@ -34,7 +34,6 @@ class Shell(TyperGroup):
         kwargs["standalone_mode"] = False
         with warnings.catch_warnings():
             warnings.simplefilter("always")
-            warnings.filterwarnings("ignore", message="X does not have valid feature names")  # recipes keep the order
             warnings.showwarning = _show
             with _remembering_ctrl_c():
                 code = self._run(*args, **kwargs)
@@ -200,6 +199,19 @@ def print_table(table: Any) -> None:
     console.print(drawn)
     for line in table.notes:
         console.print(escape(line))
+
+
+def print_grid(grid: Any, console: Any) -> None:
+    """Print a table whose cells are texts: a title, columns and rows."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(title=escape(grid.title), title_justify="left")
+    for column in grid.columns:
+        table.add_column(escape(column))
+    for row in grid.rows:
+        table.add_row(*map(escape, row))
+    console.print(table)
 
 
 def _cell(value: Any) -> str:

@@ -45,6 +45,16 @@ def regressor_fit(A: Any, A_true: Any) -> float:
     r"""Worst correlation :math:`\max_\pi \min_i |\langle a_{\pi(i)}, a_i^* \rangle|` of unit-normalised experts.
 
     (paper: eq. regressorfit) One is a perfect fit.
+
+    Parameters
+    ----------
+    A, A_true : (k, d) arrays
+        Learned and true experts.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
     """
     A, A_true = _pair(A, A_true, "A")
     return min(_bottleneck(np.abs(_unit_rows(A) @ _unit_rows(A_true).T))[0], 1.0)
@@ -55,6 +65,16 @@ def gating_fit(W: Any, W_true: Any) -> float:
 
     For two experts this is :math:`|\langle w, w^* \rangle|`: exchanging them changes the sign of w. For more, the
     signs are fixed by the order, so there is no absolute value to hide a wrong one behind.
+
+    Parameters
+    ----------
+    W, W_true : (k, d) arrays
+        Learned and true gate vectors; only differences between their rows count.
+
+    Returns
+    -------
+    float
+        At most 1, which is a perfect fit.
     """
     W, W_true = _pair(W, W_true, "W")
     truth = _unit_rows((W_true - W_true[-1])[:-1])
@@ -65,7 +85,18 @@ def gating_fit(W: Any, W_true: Any) -> float:
 
 
 def match_experts(A: Any, A_true: Any) -> np.ndarray:
-    """Order such that ``A[order]`` is nearest to ``A_true`` in Frobenius norm."""
+    """Order such that ``A[order]`` is nearest to ``A_true`` in Frobenius norm.
+
+    Parameters
+    ----------
+    A, A_true : (k, d) arrays
+        Experts to be ordered, and those to be matched.
+
+    Returns
+    -------
+    (k,) array of int
+        The order.
+    """
     A, A_true = _pair(A, A_true, "A")
     cost = ((A_true[:, None, :] - A[None, :, :]) ** 2).sum(axis=2)
     return linear_sum_assignment(cost)[1]
@@ -76,6 +107,18 @@ def parameter_error(A: Any, W: Any, A_true: Any, W_true: Any) -> float:
 
     The best order minimises a sum of square roots of two assignment costs. That is concave in the two, so the best
     lies on their lower convex hull, whose corners are assignments under weighted costs: found exactly by bisection.
+
+    Parameters
+    ----------
+    A, W : (k, d) arrays
+        Learned experts and gate vectors.
+    A_true, W_true : (k, d) arrays
+        The truth.
+
+    Returns
+    -------
+    float
+        The error, 0 for a perfect fit.
     """
     A, A_true = _pair(A, A_true, "A")
     W, W_true = _pair(W, W_true, "W")

@@ -38,7 +38,18 @@ class Activation:
         return self.function(z)
 
     def prime(self, z: Array) -> Array:
-        """The derivative g'(z)."""
+        """The derivative g'(z).
+
+        Parameters
+        ----------
+        z : array
+            Where to take it.
+
+        Returns
+        -------
+        array
+            Elementwise, in the library of `z`.
+        """
         if self.derivative is not None:
             return self.derivative(z)
         xp = array_namespace(z)
@@ -47,7 +58,18 @@ class Activation:
         return (self.function(z + step) - self.function(z - step)) / (2 * step)
 
     def second(self, z: Array) -> Array:
-        """The second derivative, by differences; zero at kinks, where a difference would see a spike."""
+        """The second derivative, by differences; zero at kinks, where a difference would see a spike.
+
+        Parameters
+        ----------
+        z : array
+            Where to take it.
+
+        Returns
+        -------
+        array
+            Elementwise, in the library of `z`.
+        """
         xp = array_namespace(z)
         step = 6e-6 * xp.maximum(xp.abs(z), xp.ones_like(z))
         second = (self.prime(z + step) - self.prime(z - step)) / (2 * step)

@@ -9,7 +9,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skmoe.model.parameters import MoEParameters
 from skmoe.rows.arrays import Array, array_namespace, to_numpy
-from skmoe.rows.blocks import block_rows_for, sum_over_blocks
+from skmoe.rows.blocks import block_rows_for, sum_over_blocks, take_rows
 
 __all__ = ["log_likelihood", "mean_gate", "r_squared"]
 
@@ -45,14 +45,17 @@ def r_squared(parameters: MoEParameters, X: Array, y: Array, weight: Array | Non
         warnings.warn("R2 is not defined for fewer than two rows", UndefinedMetricWarning, stacklevel=3)
         return float("nan")
 
+    # sums about an output of the data lose no digits to a far origin, and are zero where all are equal
+    one = float(to_numpy(take_rows((y,), np.zeros(1, dtype=np.int64))[0])[0])
+
     def kernel(x: Array, t: Array, w: Array | None) -> tuple[Array, ...]:
         xp = array_namespace(x)
         t = xp.astype(t, xp.float64, copy=False)
         w = xp.ones_like(t) if w is None else w
         size = xp.sum(w)
-        mean = xp.sum(w * t) / size if float(size) else size
-        # pieces are merged about their own means, so that no digits are lost to a far origin
-        errors, inside = w * (t - parameters.predict(x)) ** 2, w * (t - mean) ** 2
+        shifted = t - one
+        mean = xp.sum(w * shifted) / size if float(size) else size
+        errors, inside = w * (t - parameters.predict(x)) ** 2, w * (shifted - mean) ** 2
         return xp.sum(errors), xp.sum(inside), size * mean**2, size * mean, size
 
     rest, inside, squares, total, size = (

@@ -168,6 +168,8 @@ def maximise_gate(
         step = _newton_target(W, here, radius) - W
         if np.max(np.abs(step)) <= LAST_STEP * (1 + np.max(np.abs(W))):
             return W + step
+        if np.sum(step * here.gradient) <= np.finfo(float).eps * (1 + abs(here.value)):
+            return W  # along directions that separate the rows steps stay long when there is nothing left to gain
         shrink = 1.0
         there = sums(W + step)
         # rounding in a sum of n terms must not be taken for a loss

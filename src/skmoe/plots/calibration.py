@@ -43,9 +43,23 @@ class CalibrationDisplay(Display):
 
         Parameters
         ----------
-        X : (n, d) table        y : (n,)
-        bins : int, of the histogram
-        ax : two matplotlib Axes, or one to divide, optional        draw : bool, whether to draw at once
+        model : MoERegressor
+            A fitted model.
+        X : (n, d) table
+            Inputs.
+        y : (n,) array
+            Outputs.
+        bins : int
+            Bars of the histogram.
+        ax : two matplotlib Axes, or one to divide, optional
+            Where to draw; by default in a new figure.
+        draw : bool
+            Whether to draw at once.
+
+        Returns
+        -------
+        CalibrationDisplay
+            The display; its numbers are attributes.
         """
         X, y = rows_and_outputs(model, X, y)
         edges = np.linspace(0, 1, check_whole(bins, 1, "bins") + 1)

@@ -58,6 +58,8 @@ class CoefficientsDisplay(Display):
 
         Parameters
         ----------
+        model : MoERegressor
+            A fitted model.
         features : sequence of column names or indices, optional
             Columns to show, in this order; by default at most 15, those with the largest coefficients first.
         scale : (d,) array or number, optional
@@ -65,7 +67,15 @@ class CoefficientsDisplay(Display):
             units can be compared.
         robust : bool
             Whether intervals are from the sandwich formula.
-        ax : matplotlib Axes, optional        draw : bool, whether to draw at once
+        ax : matplotlib Axes, optional
+            Where to draw; by default in a new figure.
+        draw : bool
+            Whether to draw at once.
+
+        Returns
+        -------
+        CoefficientsDisplay
+            The display; its numbers are attributes.
         """
         check_model(model)
         k, d = model.expert_coef_.shape

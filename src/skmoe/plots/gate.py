@@ -56,10 +56,23 @@ class GateDisplay(Display):
 
         Parameters
         ----------
-        X : (n, d) table that says which values are there and which are typical
-        features : name or index of a column, or a sequence of one or two
-        grid_resolution : int, values along each column
-        ax : matplotlib Axes, optional        draw : bool, whether to draw at once
+        model : MoERegressor
+            A fitted model.
+        X : (n, d) table
+            Says which values are there and which are typical.
+        features : str, int or sequence of one or two
+            Names or indices of columns.
+        grid_resolution : int
+            Values along each column.
+        ax : matplotlib Axes, optional
+            Where to draw; by default in a new figure.
+        draw : bool
+            Whether to draw at once.
+
+        Returns
+        -------
+        GateDisplay
+            The display; its numbers are attributes.
         """
         X = rows(model, X)
         asked = list(features) if np.iterable(features) and not isinstance(features, str) else [features]

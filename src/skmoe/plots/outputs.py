@@ -77,11 +77,27 @@ class ResponsibilityDisplay(Display):
 
         Parameters
         ----------
-        X : (n, d) table        y : (n,)
-        feature : name or index of the column to draw y against
-        max_points : int, most rows drawn; of more, so many are drawn at random
-        random_state : int
-        ax : matplotlib Axes, optional        draw : bool, whether to draw at once
+        model : MoERegressor
+            A fitted model.
+        X : (n, d) table
+            Inputs.
+        y : (n,) array
+            Outputs.
+        feature : str or int
+            Name or index of the column to draw y against.
+        max_points : int
+            Most rows drawn; of more, so many are chosen at random.
+        random_state : int, RandomState, Generator or None
+            Chooses them.
+        ax : matplotlib Axes, optional
+            Where to draw; by default in a new figure.
+        draw : bool
+            Whether to draw at once.
+
+        Returns
+        -------
+        ResponsibilityDisplay
+            The display; its numbers are attributes.
         """
         X, y = rows_and_outputs(model, X, y)
         j = column(model, feature)
@@ -156,13 +172,27 @@ class BandDisplay(Display):
 
         Parameters
         ----------
-        X : (n, d) table that says which values are there and which are typical
-        feature : name or index of a column
-        y : (n,), optional
+        model : MoERegressor
+            A fitted model.
+        X : (n, d) table
+            Says which values are there and which are typical.
+        feature : str or int
+            Name or index of a column.
+        y : (n,) array, optional
             Draws the data too, at most 2000 rows; their other columns are not typical, so they may lie outside.
-        coverages : probabilities that a new y falls into each band
+        coverages : sequence of float
+            Probabilities that a new y falls into each band.
         grid_resolution : int
-        ax : matplotlib Axes, optional        draw : bool, whether to draw at once
+            Values along the column.
+        ax : matplotlib Axes, optional
+            Where to draw; by default in a new figure.
+        draw : bool
+            Whether to draw at once.
+
+        Returns
+        -------
+        BandDisplay
+            The display; its numbers are attributes.
         """
         if y is None:
             X = rows(model, X)

@@ -51,15 +51,26 @@ class TraceDisplay(Display):
 
         Parameters
         ----------
-        ax : two matplotlib Axes, or one to divide, optional        draw : bool, whether to draw at once
+        model : MoERegressor
+            A fitted model.
+        ax : two matplotlib Axes, or one to divide, optional
+            Where to draw; by default in a new figure.
+        draw : bool
+            Whether to draw at once.
+
+        Returns
+        -------
+        TraceDisplay
+            The display; its numbers are attributes.
         """
         check_model(model)
         history = model.history_
         records = [(str(name), float(value), str(stage)) for name, value, stage in history["starts"]]
-        all_rows = np.array([stage == "all rows" for _, _, stage in records], dtype=bool)
+        stages = np.array([stage for _, _, stage in records], dtype=object)
         values = np.array([value for _, value, _ in records])
+        all_rows, sample = stages == Stage.ALL_ROWS, stages == Stage.SAMPLE
         shortfall = np.zeros(len(records))
-        for group in (all_rows, ~all_rows):  # other rows have another level
+        for group in (all_rows, sample, ~all_rows & ~sample):  # other rows have another level
             if np.any(group):
                 shortfall[group] = np.max(values[group]) - values[group]
         return cls(
@@ -145,7 +156,17 @@ class ChoiceDisplay(Display):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional        draw : bool, whether to draw at once
+        model : MoERegressor
+            A fitted model.
+        ax : matplotlib Axes, optional
+            Where to draw; by default in a new figure.
+        draw : bool
+            Whether to draw at once.
+
+        Returns
+        -------
+        ChoiceDisplay
+            The display; its numbers are attributes.
         """
         check_model(model)
         tried = model.history_.get("bic")
@@ -201,7 +222,17 @@ class SpectrumDisplay(Display):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional        draw : bool, whether to draw at once
+        model : MoERegressor
+            A fitted model.
+        ax : matplotlib Axes, optional
+            Where to draw; by default in a new figure.
+        draw : bool
+            Whether to draw at once.
+
+        Returns
+        -------
+        SpectrumDisplay
+            The display; its numbers are attributes.
         """
         check_model(model)
         history = model.history_

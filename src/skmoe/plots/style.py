@@ -30,7 +30,18 @@ LONGEST = 40  # characters of a column's name that are drawn
 
 
 def expert_styles(k: int) -> list[dict[str, str]]:
-    """Colour, line style and marker of each of k experts; colours repeat after 7, with another dash and marker."""
+    """Colour, line style and marker of each expert; colours repeat after 7, with another dash and marker.
+
+    Parameters
+    ----------
+    k : int
+        Number of experts.
+
+    Returns
+    -------
+    list of dict
+        With keys ``color``, ``linestyle`` and ``marker``.
+    """
     turns = product(range(len(DASHES)), range(len(COLORS)))
     styles = [
         {"color": COLORS[i], "linestyle": DASHES[turn], "marker": MARKERS[(i + turn) % len(MARKERS)]}
@@ -40,7 +51,17 @@ def expert_styles(k: int) -> list[dict[str, str]]:
 
 
 def expert_colors(k: int) -> list[str]:
-    """Colours of k experts, safe for colour-blind readers and readable on light and dark; they repeat after 7.
+    """Colours of experts, safe for colour-blind readers and readable on light and dark; they repeat after 7.
+
+    Parameters
+    ----------
+    k : int
+        Number of experts.
+
+    Returns
+    -------
+    list of str
+        Hexadecimal colours.
 
     Examples
     --------

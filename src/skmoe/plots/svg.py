@@ -37,10 +37,18 @@ def to_svg(display: Display, *, width: float = 6.4, height: float = 4.0, title: 
 
     Parameters
     ----------
-    display : one of the displays of this module, drawn or not
+    display : Display
+        One of the displays of `skmoe.plots`, drawn or not.
         It is left as it is, but a figure that ``from_estimator`` opened by itself is closed: it was not asked for.
-    width, height : inches; a narrower page shrinks it
-    title : what the picture shows, for those who cannot see it; by default the display's heading
+    width, height : float
+        Inches; a narrower page shrinks it.
+    title : str
+        What the picture shows, for those who cannot see it; by default the display's heading.
+
+    Returns
+    -------
+    str
+        The SVG element.
     """
     plt = pyplot()
     import matplotlib as mpl

@@ -1,33 +1,44 @@
-"""The page: what each section says, in the order in which a reader asks."""
+"""The page: its sections in the order in which a reader asks."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
-from importlib import resources
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sklearn.utils.validation import check_is_fitted
+from skmoe.report.data import report_data
+from skmoe.report.rendering import render
+from skmoe.report.sections import cautions, certainty, gate, numbers, overview, prediction, regimes
+from skmoe.report.sections.overview import Overview
 
-from skmoe import __version__
-from skmoe.report.evidence import care, certainty, everything, prediction
-from skmoe.report.known import Known
-from skmoe.report.markup import Safe, join, tag
-from skmoe.report.numbers import Rows
-from skmoe.report.pictures import Pictures
-from skmoe.report.story import overview, regimes, where
-
-__all__ = ["html", "write"]
+__all__ = ["Page", "Section", "html", "write"]
 
 SECTIONS = (
     ("regimes", "What the regimes are", regimes),
-    ("where", "Where each regime holds", where),
+    ("gate", "Where each regime holds", gate),
     ("certainty", "How sure this is", certainty),
     ("prediction", "How well it predicts", prediction),
-    ("care", "What to be careful about", care),
-    ("numbers", "All numbers", everything),
+    ("cautions", "What to be careful about", cautions),
+    ("numbers", "All numbers", numbers),
 )
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section: `name` is its anchor and that of its template, `content` the record that the template lays out."""
+
+    name: str
+    heading: str
+    content: Any
+
+
+@dataclass(frozen=True)
+class Page:
+    """All that the page holds."""
+
+    title: str
+    overview: Overview
+    sections: tuple[Section, ...]
 
 
 def write(
@@ -44,18 +55,25 @@ def write(
 
     Parameters
     ----------
-    model : fitted MoERegressor
-    path : where to write; a file that is there is replaced
-    X : (n, d) rows, optional        y : (n,) outputs, optional
-        Those the model was fitted on, or new ones. Without them the report holds what the model alone knows.
-    title : heading of the page
-    target : what the output is called, by default the name of `y` if it has one
+    model : MoERegressor
+        A fitted model.
+    path : str or path
+        Where to write; a file that is there is replaced.
+    X : (n, d) rows, optional
+        Those the model was fitted on, or new ones. Without them the report holds what the model alone can say.
+    y : (n,) outputs, optional
+        Outputs of the rows. Without them the report does not say how well the model predicts.
+    title : str, optional
+        Heading of the page.
+    target : str, optional
+        What the output is called, by default the name of `y` if it has one.
     test : (X, y), optional
-        Rows that were kept out of the fit, to judge predictions by.
+        Rows that were held out of the fit, to judge predictions by.
 
     Returns
     -------
-    The path written to.
+    Path
+        The path written to.
 
     Examples
     --------
@@ -83,79 +101,29 @@ def html(
     target: str | None = None,
     test: tuple[Any, Any] | None = None,
 ) -> str:
-    """The report as text; see `write`."""
-    known = _known(model, X, y, target, test)
-    heading = str(title) if title is not None else f"Regimes of {known.target}"
-    script, style = (
-        resources.files("skmoe.report").joinpath(name).read_text("utf-8") for name in ("page.js", "page.css")
-    )
-    contents = [tag("li", tag("a", words, href=f"#{name}")) for name, words, _ in SECTIONS]
-    top = tag(
-        "header",
-        tag("h1", heading),
-        tag("button", "Dark colours", type="button", id="theme", class_="control", hidden=True),
-    )
-    body = [
-        tag("a", "Skip to the contents", href="#main", class_="skip"),
-        top,
-        tag(
-            "main",
-            overview(known),
-            tag("nav", tag("ol", *contents), aria_label="Contents"),
-            *_sections(known),
-            id="main",
-        ),
-        tag("footer", f"Written by skmoe {__version__}. This file is complete in itself: it loads and sends nothing."),
-        tag("script", Safe(script)),
-    ]
-    head = [
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=_policy(script)),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="color-scheme", content="light dark"),
-        tag("meta", name="generator", content=f"skmoe {__version__}"),
-        tag("title", heading),
-        tag("link", rel="icon", href="data:,"),
-        tag("style", Safe(style)),
-    ]
-    page = tag("html", "\n", tag("head", join(head)), "\n", tag("body", join(body)), "\n", lang="en")
-    return f"<!DOCTYPE html>\n{page}\n"
+    """Report on a fitted model as the text of one HTML page; the parameters are those of `write`.
 
+    Parameters
+    ----------
+    model : MoERegressor
+        A fitted model.
+    X : (n, d) rows, optional
+        Rows.
+    y : (n,) outputs, optional
+        Outputs of the rows.
+    title : str, optional
+        Heading of the page.
+    target : str, optional
+        What the output is called.
+    test : (X, y), optional
+        Rows that were held out of the fit.
 
-def _sections(known: Known) -> list[Safe]:
-    found = []
-    for name, words, make in SECTIONS:
-        heading = tag("h2", words, id=f"{name}-title")
-        found.append(tag("section", heading, make(known), id=name, aria_labelledby=f"{name}-title"))
-    return found
-
-
-def _policy(script: str) -> str:
-    """Nothing is loaded, one script runs; pictures carry styles of their own, which no hash can name."""
-    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
-    return (
-        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
-def _known(model: Any, X: Any, y: Any, target: str | None, test: Any) -> Known:
-    """What the sections may speak of, after the arguments were checked."""
-    if not hasattr(model, "gate_proba"):
-        raise TypeError(
-            f"a report is about a fitted MoERegressor; got {type(model).__name__} (of a pipeline, pass the last step "
-            "and the rows as they reach it)"
-        )
-    check_is_fitted(model)
-    if X is None and y is not None:
-        raise ValueError("y came without X: pass both, X alone, or neither")
-    if test is not None and (X is None or y is None):
-        raise ValueError("test is judged beside the rows of the fit: pass X and y too, or the held-out rows as X and y")
-    if test is not None and (not isinstance(test, tuple | list) or len(test) != 2):
-        raise ValueError(f"test must be a pair (X, y) of held-out rows; got {type(test).__name__}")
-    rows = None if X is None else Rows.of(model, X, y)
-    held_out = None if test is None else Rows.of(model, *test)
-    if target is None:
-        name = getattr(y, "name", None)
-        target = str(name) if isinstance(name, str) and name else "y"
-    return Known(model, rows, held_out, str(target), Pictures())
+    Returns
+    -------
+    str
+        The page; the same arguments give the same text.
+    """
+    data = report_data(model, X, y, target, test)
+    sections = tuple(Section(name, heading, section(data)) for name, heading, section in SECTIONS)
+    heading = str(title) if title is not None else f"Regimes of {data.target}"
+    return render(Page(heading, overview(data), sections))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,55 +10,15 @@ import numpy as np
 from skmoe.inference import feature_names
 from skmoe.inference.summary import TWO_SIDED_95
 from skmoe.plots.reading import rows
+from skmoe.report.formatting import listed, percent, short, three_digits, with_interval
 
-__all__ = ["experts_in_words", "gate_in_words", "interval", "listed", "percent", "short", "three"]
+__all__ = ["experts_in_words", "gate_in_words"]
 
-NAMED = 3  # features that a sentence names
-CLEAR = TWO_SIDED_95  # standard errors from zero at which a direction counts as known
+NAMED = 3  # inputs that a sentence names
+CLEAR = TWO_SIDED_95  # standard errors from zero at which a direction counts as clear
 STRONG = 1.0  # change of the log-odds per standard deviation at which an expert "takes over"
-MINOR = 0.1  # effects below this part of the strongest are not worth a word
-TWO_VALUED_ROWS = 1000  # rows looked at before a column is searched for its two values in full
-
-
-def three(value: float) -> str:
-    """A number with three significant digits, a real minus sign, and no exponent where it can be read without."""
-    value = float(value)
-    if not np.isfinite(value):
-        return "–" if np.isnan(value) else ("∞" if value > 0 else "−∞")
-    if value == 0:
-        return "0"
-    if not 1e-4 <= abs(value) < 1e7:
-        text = f"{value:.2e}"
-    else:
-        value = float(f"{value:.3g}")
-        text = f"{value:,.{max(0, 2 - int(np.floor(np.log10(abs(value)))))}f}"
-    return text.replace("-", "−")
-
-
-def short(value: float) -> str:
-    """A value of an input as its owner would write it: 1, not 1.00."""
-    return f"{value:.4g}".replace("-", "−")
-
-
-def percent(part: float) -> str:
-    """A share as whole percent, never "0%" for something that is there nor "100%" for something not all."""
-    if 0 < part < 0.005:
-        return "under 1%"
-    if 0.995 <= part < 1:
-        return "over 99%"
-    return f"{100 * part:.0f}%"
-
-
-def interval(value: float, error: float, *, around: str = "({} to {})") -> str:
-    """An estimate with its 95% interval, or alone where its error is not known or it was not estimated."""
-    if not error > 0:
-        return three(value)
-    return f"{three(value)} {around.format(three(value - TWO_SIDED_95 * error), three(value + TWO_SIDED_95 * error))}"
-
-
-def listed(parts: Sequence[str]) -> str:
-    """Parts as a list in a sentence: a, b and c."""
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+MINOR = 0.1  # effects below this share of the strongest are not named
+TWO_VALUED_ROWS = 1000  # rows that show most columns to have more than two values
 
 
 @dataclass(frozen=True)
@@ -93,14 +52,14 @@ def strongest(value: np.ndarray, error: np.ndarray, spread: np.ndarray | None) -
     Strength is the effect of one standard deviation of the column; without rows, the effect in standard errors. Where
     no direction is clear, the strongest column comes alone.
     """
-    known = np.isfinite(error) & (error > 0)
-    z = np.abs(value) / np.where(known, error, 1.0)
+    tested = np.isfinite(error) & (error > 0)
+    z = np.abs(value) / np.where(tested, error, 1.0)
     if spread is not None:
         strength = np.abs(value) * spread
     else:
         strength = z
     order = [int(j) for j in np.argsort(-strength, kind="stable") if strength[j] > 0]
-    clear = [j for j in order if z[j] >= CLEAR or not known[j]]
+    clear = [j for j in order if z[j] >= CLEAR or not tested[j]]
     if clear:
         return [j for j in clear[:NAMED] if strength[j] >= MINOR * strength[clear[0]]], len(clear)
     return order[:1], 0
@@ -110,14 +69,21 @@ def strongest(value: np.ndarray, error: np.ndarray, spread: np.ndarray | None) -
 
 
 def experts_in_words(model: Any, X: Any = None, *, target: str = "y") -> list[str]:
-    """What each expert says, a sentence or two for each.
+    """What each expert says, in plain text.
 
     Parameters
     ----------
-    model : fitted MoERegressor
+    model : MoERegressor
+        A fitted model.
     X : (n, d) rows, optional
-        They tell which inputs matter most, whatever their units.
-    target : what the output is called
+        They say which inputs matter most, whatever their units.
+    target : str
+        What the output is called.
+
+    Returns
+    -------
+    list of str
+        A few sentences for each expert.
     """
     columns = Columns.of(model, X)
     return [_expert(model, i, columns, target) for i in range(model.n_experts_)]
@@ -134,46 +100,57 @@ def _expert(model: Any, i: int, columns: Columns, target: str) -> str:
     elif not clear:
         body = f"no input has a clear effect; the strongest is {columns.names[chosen[0]]}"
     else:
-        slopes = [_slope(value[j], error[j], columns, j) for j in chosen]
-        before = ["", *(verb for verb, _ in slopes)]
-        # a verb is not said twice in a row
-        parts = [rest if verb == last else f"{verb} {rest}" for (verb, rest), last in zip(slopes, before, strict=False)]
-        body = f"{subject} {listed(parts)}"
+        body = f"{subject} {_slopes(value, error, columns, chosen)}"
         more = clear - len(chosen)
         if more > 0:
             effect = "a clear effect" if np.any(error > 0) else "an effect too (none is tested)"
             body += f"; {more} more input{'s have' if more > 1 else ' has'} {effect}"
-    tail = f" Its noise has a standard deviation of {three(model.noise_scale_[i])}."
+    tail = f" Its noise has a standard deviation of {three_digits(model.noise_scale_[i])}."
     if columns.center is not None:
         middle = float(model.parameters_.expert_means(columns.center[None, :])[0, i])
-        tail = f" At the mean of all inputs it predicts {three(middle)}." + tail
+        tail = f" At the mean of all inputs it predicts {three_digits(middle)}." + tail
     return head + body + "." + tail
+
+
+def _slopes(value: np.ndarray, error: np.ndarray, columns: Columns, chosen: list[int]) -> str:
+    slopes = [_slope(value[j], error[j], columns, j) for j in chosen]
+    before = ["", *(verb for verb, _ in slopes)]
+    # a verb is not repeated
+    return listed(
+        [rest if verb == last else f"{verb} {rest}" for (verb, rest), last in zip(slopes, before, strict=False)]
+    )
 
 
 def _slope(value: float, error: float, columns: Columns, j: int) -> tuple[str, str]:
     """Verb and rest of the words about one slope."""
     name, two = columns.names[j], columns.two_values[j]
     if two is not None:
-        size = interval(abs(value) * (two[1] - two[0]), error * (two[1] - two[0]))
+        size = with_interval(abs(value) * (two[1] - two[0]), error * (two[1] - two[0]))
         where = f"where {name} is {short(two[1])} rather than {short(two[0])}"
         return "is", f"{size} {'higher' if value > 0 else 'lower'} {where}"
-    return "rises" if value > 0 else "falls", f"by {interval(abs(value), error)} per unit of {name}"
+    return "rises" if value > 0 else "falls", f"by {with_interval(abs(value), error)} per unit of {name}"
 
 
 # -- gate -------------------------------------------------------------------------------------------------------------
 
 
 def gate_in_words(model: Any, X: Any = None) -> list[str]:
-    """Where each expert holds, a sentence for each.
+    """Where each expert holds, in plain text.
 
-    They rest on the slope of the log-odds of an expert against the others, which are weighed by their shares; inputs
-    are compared by their standard deviation in `X`, and named if the direction is clear against its standard error.
+    The sentences are based on the slope of the log-odds of an expert against the others, weighted by their shares.
+    Inputs are compared by their standard deviation in `X`, and named if the sign of the slope is clear at 95%.
 
     Parameters
     ----------
-    model : fitted MoERegressor
+    model : MoERegressor
+        A fitted model.
     X : (n, d) rows, optional
         Without them inputs are compared by their standard errors alone, and no odds are given.
+
+    Returns
+    -------
+    list of str
+        A sentence for each expert.
     """
     k = model.n_experts_
     if k == 1:
@@ -183,7 +160,7 @@ def gate_in_words(model: Any, X: Any = None) -> list[str]:
 
 
 def contrast(model: Any, i: int) -> tuple[np.ndarray, np.ndarray]:
-    """Gate coefficients of expert `i` against the others, these weighed by share, and standard errors, (d,) each."""
+    """Gate coefficients of expert `i` against the others, weighted by share, and standard errors, (d,) each."""
     k, d = model.gate_coef_.shape
     weights = np.where(np.arange(k) == i, 0.0, np.maximum(model.shares_, np.finfo(float).tiny))
     weights = (np.arange(k) == i) - weights / np.sum(weights)
@@ -199,13 +176,13 @@ def contrast(model: Any, i: int) -> tuple[np.ndarray, np.ndarray]:
 def _where(i: int, k: int, value: np.ndarray, error: np.ndarray, columns: Columns) -> str:
     chosen, clear = strongest(value, error, columns.spread)
     if not chosen:
-        return f"Expert {i + 1} is equally likely everywhere: the gate does not look at the inputs."
+        return f"Expert {i + 1} is equally probable everywhere: the gate does not depend on the inputs."
     if not clear:
         return f"For expert {i + 1} no single input decides clearly; the strongest is {columns.names[chosen[0]]}."
-    top = chosen[0]
-    strong = columns.spread is None or abs(value[top]) * columns.spread[top] >= STRONG
+    first = chosen[0]
+    strong = columns.spread is None or abs(value[first]) * columns.spread[first] >= STRONG
     others = f"expert {2 - i}" if k == 2 else "the others"
-    verb = f"takes over from {others}" if strong else "becomes likelier"
+    verb = f"takes over from {others}" if strong else "becomes more probable"
     return f"Expert {i + 1} {verb} {listed([_condition(value[j], error[j], columns, j) for j in chosen])}."
 
 
@@ -217,7 +194,7 @@ def _condition(value: float, error: float, columns: Columns, j: int) -> str:
         high, low = (two[1], two[0]) if value > 0 else (two[0], two[1])
         return f"where {name} is {short(high)} rather than {short(low)} ({_odds(value, error, two[1] - two[0], '')})"
     step = float(columns.spread[j])
-    change = f" for each {three(step)} {'more' if value > 0 else 'less'}"
+    change = f" for each {three_digits(step)} {'more' if value > 0 else 'less'}"
     return f"as {name} {'grows' if value > 0 else 'falls'} ({_odds(value, error, step, change)})"
 
 
@@ -226,8 +203,8 @@ def _odds(value: float, error: float, step: float, change: str) -> str:
     middle, reach = abs(value) * step, TWO_SIDED_95 * error * step
     if middle > np.log(1000):
         return "a sharp switch"
-    words = f"odds {three(np.exp(middle))} times as high{change}"
+    words = f"odds {three_digits(np.exp(middle))} times as high{change}"
     if not reach > 0:
         return words
-    high = "over 1,000" if middle + reach > np.log(1000) else three(np.exp(middle + reach))
-    return f"{words}; {three(np.exp(middle - reach))} to {high}"
+    high = "over 1,000" if middle + reach > np.log(1000) else three_digits(np.exp(middle + reach))
+    return f"{words}; {three_digits(np.exp(middle - reach))} to {high}"

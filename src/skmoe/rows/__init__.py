@@ -6,6 +6,6 @@ array, a GPU tensor, a file larger than memory and a Dask cluster.
 
 from skmoe.rows.encoder import EncodedTable, TableEncoder
 from skmoe.rows.files import FileTable, open_table
-from skmoe.rows.formats import TableError
+from skmoe.rows.table_errors import TableError
 
 __all__ = ["EncodedTable", "FileTable", "TableEncoder", "TableError", "open_table"]

@@ -21,10 +21,14 @@ __all__ = [
     "check_finite",
     "check_rows",
     "check_varies",
+    "check_weight",
     "generator",
+    "weight_scale",
 ]
 
 CHECK_ROWS = 65536  # finiteness is looked at in blocks, so that no mask of the whole table is built
+
+MOST_COUNTED = 2.0**53  # whole weights that add up to more are no counts of rows
 
 RANDOM_STATE = ["random_state", np.random.Generator]
 """Constraint on a `random_state` parameter, for scikit-learn's validation."""
@@ -100,6 +104,34 @@ def check_column(X: Array, values: Any, name: str) -> Array:
     if not isinstance(values, type(X)):
         values = xp.asarray(to_numpy(values), device=device(X))
     return xp.astype(values, xp.float64, copy=False)
+
+
+def check_weight(X: Array, values: Any) -> Array:
+    """Row weights (n,) as counts of rows, finite and not negative; see `weight_scale`."""
+    weight = check_column(X, values, "sample_weight")
+    if isinstance(weight, Streamed):
+        return weight
+    numbers = to_numpy(weight)
+    refuse_weights(numbers)
+    return weight * weight_scale(numbers[numbers > 0])
+
+
+def refuse_weights(values: np.ndarray) -> None:
+    """Refuse weights that are no numbers of rows, or leave too few."""
+    if not np.all(np.isfinite(values)):
+        raise ValueError("sample_weight contains NaN or infinity; drop those rows, or give them weight 0")
+    if np.min(values) < 0:
+        raise ValueError("sample_weight has negative values; weights must be zero or more")
+    if np.sum(values > 0) < 2:
+        raise ValueError("sample_weight leaves fewer than two rows with weight; at least two are needed")
+
+
+def weight_scale(values: np.ndarray) -> float:
+    """Factor that turns positive weights into counts of rows: one for whole numbers, else that of a mean of one."""
+    largest = float(np.max(values))
+    if largest <= MOST_COUNTED and np.all(values == np.floor(values)) and np.sum(values) <= MOST_COUNTED:
+        return 1.0
+    return 1.0 / largest / float(np.mean(values / largest))
 
 
 def check_enough_rows(n: float, needed: int, what: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.rows.formats import TableError, arrow, listed
+from skmoe.rows.table_errors import TableError, arrow, listed
 
 __all__ = ["Column", "absent_in", "as_numbers", "as_texts", "is_number", "kind_of", "learn_column"]
 
@@ -60,8 +60,8 @@ class Column:
         if self.fill is not None:
             texts = pc.fill_null(texts, self.fill)
         codes = pc.index_in(texts, value_set=pa.array(self.categories, pa.string()), skip_nulls=True)
-        codes = pc.fill_null(codes, -1).to_numpy()
-        strange = (codes < 0) & ~pc.is_null(texts).to_numpy()
+        codes = pc.fill_null(codes, -1).to_numpy(zero_copy_only=False)
+        strange = (codes < 0) & ~pc.is_null(texts).to_numpy(zero_copy_only=False)
         if unseen == "error" and np.any(strange):
             value = texts[int(np.argmax(strange))].as_py()
             raise TableError(
@@ -97,7 +97,7 @@ def as_numbers(values: Any, name: str) -> np.ndarray:
     """Values as floats, NaN where there are none."""
     pa = arrow()
     try:
-        return np.asarray(values.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
+        return np.asarray(values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise TableError(f"column {name!r} must hold numbers ({str(error).splitlines()[0]})") from error
 
@@ -114,7 +114,7 @@ def absent_in(values: Any, kind: str) -> np.ndarray:
     """Which rows lack a value."""
     import pyarrow.compute as pc
 
-    return pc.is_null(values, nan_is_null=kind == "number").to_numpy()
+    return pc.is_null(values, nan_is_null=kind == "number").to_numpy(zero_copy_only=False)
 
 
 def learn_column(values: Any, name: str, kind: str, impute: bool) -> Column | None:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from skmoe.rows.columns import Column, absent_in, as_numbers, as_texts, is_number, kind_of, learn_column
-from skmoe.rows.formats import TableError, arrow, listed
 from skmoe.rows.streamed import Streamed
+from skmoe.rows.table_errors import TableError, arrow, listed
 
 __all__ = ["EncodedTable", "TableEncoder"]
 
@@ -49,6 +49,7 @@ class TableEncoder:
         Parameters
         ----------
         table : pyarrow.Table
+            The rows.
         target : str
             The column to be predicted; it must hold numbers.
         weights : str, optional
@@ -57,6 +58,11 @@ class TableEncoder:
             Columns to leave out.
         missing : {"drop", "impute", "error"}
             Rows that lack an input are left out, or get the median or most frequent value, or are refused.
+
+        Returns
+        -------
+        TableEncoder
+            The encoder, with notes for the owner of the table.
         """
         _check_request(table, target, drop, missing)
         y = _output(table, target)
@@ -102,9 +108,21 @@ class TableEncoder:
         return {column.name: column.type for column in self.columns}
 
     def encode(self, table: Any, *, unseen: str = "error") -> tuple[np.ndarray, np.ndarray]:
-        """Inputs of the rows that have them all, (kept, d), and which rows these are, (n,).
+        """Turn the columns of a table into inputs.
 
-        A category that was not there in fitting is refused, or its row left out with ``unseen="empty"``.
+        Parameters
+        ----------
+        table : pyarrow.Table or RecordBatch
+            Rows with the columns that the encoder knows.
+        unseen : {"error", "empty"}
+            A category that was not there in fitting is refused, or its row left out.
+
+        Returns
+        -------
+        (kept, d) array
+            Inputs of the rows that have them all.
+        (n,) array of bool
+            Which rows these are.
         """
         inputs, keep = [], np.ones(table.num_rows, dtype=bool)
         for column in self.columns:
@@ -116,7 +134,24 @@ class TableEncoder:
         return np.column_stack([values[keep] for values in inputs]), keep
 
     def rows(self, table: Any, *, unseen: str = "error") -> tuple[EncodedTable, np.ndarray, np.ndarray | None]:
-        """Inputs, outputs and weights of the rows that have them all."""
+        """Inputs, outputs and weights of the rows that have them all.
+
+        Parameters
+        ----------
+        table : pyarrow.Table
+            Rows with the columns that the encoder knows, and the target.
+        unseen : {"error", "empty"}
+            As for `encode`.
+
+        Returns
+        -------
+        EncodedTable
+            Inputs.
+        (n,) array
+            Outputs.
+        (n,) array or None
+            Weights, where there is a column of them.
+        """
         y = as_numbers(table[_known(table, self.target, "target")], self.target or "")
         whole = ~np.isnan(y)
         weight = None
@@ -128,7 +163,20 @@ class TableEncoder:
         return inputs, y[whole][keep], None if weight is None else weight[whole][keep]
 
     def expand(self, names: Sequence[str], option: str) -> list[str]:
-        """Names of the inputs that the named columns became."""
+        """Names of the inputs that columns became.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Columns.
+        option : str
+            What the caller wrote them after, for messages.
+
+        Returns
+        -------
+        list of str
+            Names of inputs.
+        """
         found: list[str] = []
         columns = {column.name: column for column in self.columns}
         for name in names:
@@ -141,14 +189,31 @@ class TableEncoder:
         return found
 
     def to_json(self) -> dict[str, Any]:
-        """As plain values, for a model file."""
+        """The encoder as plain values, for a model file.
+
+        Returns
+        -------
+        dict
+            What JSON can hold.
+        """
         plain = asdict(self)
         del plain["notes"]
         return plain
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> TableEncoder:
-        """From what `to_json` gave."""
+        """The encoder that `to_json` wrote.
+
+        Parameters
+        ----------
+        plain : mapping
+            Plain values.
+
+        Returns
+        -------
+        TableEncoder
+            The encoder.
+        """
         try:
             columns = tuple(Column(**{**c, "categories": tuple(c["categories"])}) for c in plain["columns"])
             return cls(**{**plain, "columns": columns, "dropped": tuple(plain["dropped"])})

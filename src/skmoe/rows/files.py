@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.rows.formats import TEXT, TableError, find_source, listed, named_after, read_text, text_dataset
+from skmoe.rows.formats import TEXT, find_source
 from skmoe.rows.streamed import Streamed
+from skmoe.rows.table_errors import TableError, listed, named_after
+from skmoe.rows.text_files import read_text, text_dataset
 
 __all__ = ["FileColumns", "FileTable", "open_table"]
 
@@ -64,23 +66,35 @@ class FileTable:
         self._source = find_source(source)
         self.where, self.kind = self._source.where, self._source.kind
         self.names = list(self._source.dataset.schema.names)
-        twice = sorted({name for name in self.names if self.names.count(name) > 1})
-        if twice:
-            raise TableError(
-                f"{self.where}: column {twice[0]!r} is there more than once; give every column its own name"
-            )
 
     # -- columns ------------------------------------------------------------------------------------------------------
 
     def only(self, columns: Sequence[str]) -> FileTable:
-        """The same table with some of its columns; it is not opened again."""
+        """The same table with some of its columns; it is not opened again.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            Names.
+
+        Returns
+        -------
+        FileTable
+            The narrower table.
+        """
         self.check_names(columns)
         part = copy(self)
         part.names = list(columns)
         return part
 
     def check_names(self, names: Sequence[str]) -> None:
-        """Refuse names that are no columns."""
+        """Refuse names that are no columns.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names to be checked.
+        """
         missing = [n for n in names if n not in self._source.dataset.schema.names]
         if missing:
             there = listed(self._source.dataset.schema.names)
@@ -89,12 +103,34 @@ class FileTable:
             raise TableError(f"{self.where} leaves no columns to be used as inputs")
 
     def columns(self, names: Sequence[str]) -> FileColumns:
-        """Several columns of numbers, (n, d)."""
+        """Several columns of numbers.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of d columns.
+
+        Returns
+        -------
+        FileColumns
+            Columns of shape (n, d), read a block at a time.
+        """
         self._check_numbers(names)
         return FileColumns(self, list(names), (self.n, len(names)))
 
     def column(self, name: str) -> FileColumns:
-        """One column of numbers, (n,)."""
+        """One column of numbers.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+
+        Returns
+        -------
+        FileColumns
+            A column of shape (n,), read a block at a time.
+        """
         self._check_numbers([name])
         return FileColumns(self, [name], (self.n,))
 
@@ -123,16 +159,32 @@ class FileTable:
             return int(self._source.dataset.count_rows())
 
     def read(self) -> Any:
-        """Read all rows as a `pyarrow.Table`; the types of text columns are found from all of them."""
+        """Read all rows; the types of text columns are found from all of them.
+
+        Returns
+        -------
+        pyarrow.Table
+            The table.
+        """
         with named_after(self.where):
             if self.kind in TEXT:
-                return read_text(self._source).select(self.names)
+                return read_text(self._source.paths, self._source.dataset.format).select(self.names)
             return self._source.dataset.to_table(columns=self.names)
 
     def batches(self, names: Sequence[str], types: Mapping[str, Any] | None = None) -> Iterator[Any]:
-        """Yield record batches of the named columns, in order; memory stays flat however long the table is.
+        """Yield the rows in order, a batch at a time; memory stays flat however long the table is.
 
-        Columns of text files are read as the given `types`.
+        Parameters
+        ----------
+        names : sequence of str
+            Columns wanted.
+        types : mapping of str to pyarrow.DataType, optional
+            What columns of text files are read as.
+
+        Yields
+        ------
+        pyarrow.RecordBatch
+            The next rows.
         """
         dataset, seen = self._source.dataset, 0
         if types is not None and self.kind in TEXT:

@@ -15,17 +15,16 @@ import numpy as np
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from skmoe.rows.arrays import Array, array_namespace, is_array, to_numpy
-from skmoe.rows.checks import check_column, check_rows
+from skmoe.rows.checks import check_column, check_rows, refuse_weights, weight_scale
 from skmoe.rows.encoder import EncodedTable, TableEncoder
 from skmoe.rows.files import FileTable, open_table
-from skmoe.rows.formats import listed
 from skmoe.rows.streamed import Streamed
+from skmoe.rows.table_errors import listed
 
 __all__ = ["RowsToFit", "apply", "rows_to_fit", "rows_to_use"]
 
 TARGET = "skmoe: target"  # what the outputs are called beside a table of pyarrow that does not hold them
 WEIGHT = "skmoe: weight"
-MOST_COUNTED = 2.0**53  # whole weights that add up to more are no counts of rows
 
 
 @dataclass(frozen=True)
@@ -144,30 +143,20 @@ def _with_weight(rows: RowsToFit, weight: Array) -> RowsToFit:
     X, y = rows.X, rows.y
     xp = array_namespace(X)
     values = to_numpy(weight)
-    if not np.all(np.isfinite(values)):
-        raise ValueError("sample_weight contains NaN or infinity; drop those rows, or give them weight 0")
-    if np.min(values) < 0:
-        raise ValueError("sample_weight has negative values; weights must be zero or more")
+    refuse_weights(values)
     able = weight > 0
-    if np.sum(values > 0) < 2:
-        raise ValueError("sample_weight leaves fewer than two rows with weight; at least two are needed")
     if not bool(xp.all(able)):
         X, y, weight, values = X[able], y[able], weight[able], values[values > 0]
-    return RowsToFit(X, y, weight * weight_scale(values), rows.names, rows.encoder)
-
-
-def weight_scale(values: np.ndarray) -> float:
-    """Factor that turns positive weights into counts of rows: one for whole numbers, else that of a mean of one."""
-    largest = float(np.max(values))
-    if largest <= MOST_COUNTED and np.all(values == np.floor(values)) and np.sum(values) <= MOST_COUNTED:
-        return 1.0
-    return 1.0 / largest / float(np.mean(values / largest))
+    scale = weight_scale(values)
+    ones = np.all(values == values[0]) and (scale != 1 or values[0] == 1)  # no weights, to the last digit
+    return RowsToFit(X, y, None if ones else weight * scale, rows.names, rows.encoder)
 
 
 def rows_to_use(model: Any, X: Any, y: Any = None) -> tuple[Array, Array | None]:
     """Inputs, and outputs if any, for a fitted model."""
     if isinstance(X, EncodedTable):
         _check_names(model, X.names)
+        _check_width(model, X.X)
         return check_rows(X.X, y)
     if is_streamable(X):
         X, y, *_ = stream(X, y, names=getattr(model, "feature_names_in_", None))

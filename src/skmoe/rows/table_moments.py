@@ -12,6 +12,8 @@ from skmoe.rows.blocks import block_rows_for, sum_over_blocks, take_rows
 
 __all__ = ["TableMoments", "table_moments"]
 
+LOOK_ROWS = 4096  # rows among which one with weight is looked for, where the first has none
+
 
 @dataclass(frozen=True)
 class TableMoments:
@@ -42,10 +44,7 @@ def table_moments(
     names : sequence of str, optional
         Names of the inputs, for messages.
     """
-    x0, y0 = (None if a is None else to_numpy(a)[0] for a in take_rows((X, y), np.zeros(1, dtype=np.int64)))
-    # sums about a row of the data lose no digits to a far origin
-    one = np.append(np.asarray(x0, dtype=np.float64), [0.0] if y0 is None else [0.0, float(y0)])
-    d = X.shape[1]
+    one, d = _one_row(X, y, weight), X.shape[1]  # sums about a row of the data lose no digits to a far origin
 
     def kernel(x: Array, t: Array | None, w: Array | None) -> tuple[Array, ...]:
         Z = design(x, True)
@@ -53,13 +52,16 @@ def table_moments(
         if t is not None:
             Z = xp.concat([Z, xp.astype(t, xp.float64, copy=False)[None, :]], axis=0)
         bad = xp.sum(xp.astype(~xp.isfinite(Z), xp.float64), axis=1)
-        Z = Z - to_device(one, x)[:, None]
-        varies = xp.sum(xp.astype(Z[-1, :] != 0, xp.float64))
+        w = None if w is None else xp.astype(w, xp.float64, copy=False)
+        with np.errstate(invalid="ignore"):  # infinities are counted, and refused below
+            Z = Z - to_device(one, x)[:, None]
+            S = (Z if w is None else Z * w) @ Z.T
+        varies = xp.astype(Z[-1, :] != 0, xp.float64)
         if w is None:
-            return bad, varies, Z @ Z.T, float(x.shape[0]), 0.0, 0.0
-        w = xp.astype(w, xp.float64, copy=False)
+            return bad, xp.sum(varies), S, float(x.shape[0]), 0.0, 0.0
+        varies = xp.sum(varies * xp.astype(w > 0, xp.float64))
         counts = (xp.sum(xp.astype(which, xp.float64)) for which in (w > 0, w < 0, ~xp.isfinite(w)))
-        return bad, varies, (Z * w) @ Z.T, *counts
+        return bad, varies, S, *counts
 
     sums = sum_over_blocks(kernel, X, y, weight, block_rows=block_rows_for(2 * d))
     bad, S = to_numpy(sums[0]), to_numpy(sums[2])
@@ -75,6 +77,19 @@ def table_moments(
     if y is not None:
         y_mean, y_std = float(one[-1] + shift[-1]), float(np.sqrt(np.maximum(central[-1, -1], 0.0)))
     return TableMoments(rows, total, one[:d] + shift[:d], central[:d, :d], y_mean, y_std)
+
+
+def _one_row(X: Array, y: Array | None, weight: Array | None) -> np.ndarray:
+    """A row with weight: its inputs, a zero, and its output if there are any."""
+    n = X.shape[0]
+    for index in (np.zeros(1, dtype=np.int64), np.arange(0, n, -(-n // LOOK_ROWS))):
+        x, t, w = take_rows((X, y, weight), index)
+        able = np.flatnonzero(np.ones(1) if w is None else to_numpy(w) > 0)
+        if able.size:
+            break
+    first = able[0] if able.size else 0
+    inputs = np.asarray(to_numpy(x)[first], dtype=np.float64)
+    return np.append(inputs, [0.0] if t is None else [0.0, float(to_numpy(t)[first])])
 
 
 def _refuse_bad(bad: np.ndarray, d: int, names: Sequence[str] | None) -> None:

@@ -3,15 +3,17 @@
 A block is too small to be divided inside a matrix product, and elementwise work is never divided there, so whole blocks
 are shared out instead. The BLAS on one thread gives the same digits however many threads there are, and does not
 wait for threads of its own on a busy machine. What limits the BLAS (``OMP_NUM_THREADS``, threadpoolctl, a Dask worker)
-limits the threads used here.
+limits the threads used here. Filters of warnings belong to the process as the BLAS does, and are handled alike.
 """
 
 from __future__ import annotations
 
 import threading
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from contextvars import copy_context
 from functools import lru_cache, wraps
 from typing import Any, ParamSpec, TypeVar
@@ -19,7 +21,7 @@ from typing import Any, ParamSpec, TypeVar
 import scipy.linalg  # noqa: F401 - its own BLAS has to be loaded before the libraries are listed
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["in_order", "one_blas_thread", "threads_allowed", "with_one_blas_thread"]
+__all__ = ["in_order", "one_blas_thread", "threads_allowed", "with_one_blas_thread", "without_warnings"]
 
 AHEAD = 3
 """Blocks handed out per thread before the first of them is asked for, so that memory stays flat."""
@@ -33,27 +35,43 @@ def _libraries() -> ThreadpoolController:
     return ThreadpoolController().select(user_api="blas")
 
 
+def _set_blas_threads(numbers: Iterable[int | None]) -> None:
+    """Set the threads of each BLAS, from whichever Python thread.
+
+    From 3.7 on threadpoolctl heeds one Python thread alone, the first that ever set a number, and ignores all others
+    without a word. The lock of `_OneBlasThread` serves its purpose here, so that it is told to forget that thread.
+    """
+    for library, number in zip(_libraries().lib_controllers, numbers, strict=True):
+        if number is None:  # a library that does not tell its number
+            continue
+        forget = getattr(library, "clear_controlling_thread", lambda force: None)
+        forget(force=True)
+        library.set_num_threads(number)
+        forget(force=True)
+
+
 class _OneBlasThread:
     """Context in which the BLAS runs on one thread; shared by all Python threads, since the BLAS is."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._depth = 0
-        self._limit: Any = None
+        self._before: list[int | None] = []
         self.allowed = 1
 
     def __enter__(self) -> None:
         with self._lock:
             if self._depth == 0:
                 self.allowed = _blas_threads()
-                self._limit = _libraries().limit(limits=1)
+                self._before = [library.num_threads for library in _libraries().lib_controllers]
+                _set_blas_threads([1] * len(self._before))
             self._depth += 1
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
             self._depth -= 1
             if self._depth == 0:
-                self._limit.restore_original_limits()
+                _set_blas_threads(self._before)
 
     @property
     def active(self) -> bool:
@@ -62,6 +80,37 @@ class _OneBlasThread:
 
 
 one_blas_thread = _OneBlasThread()
+
+
+class _WithoutWarnings:
+    """Contexts in which warnings are ignored; the filters are back when the last of all Python threads has left.
+
+    Filters belong to the process: where each thread restores them by itself, two that overlap leave the wrong ones.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._depth = 0
+        self._before = warnings.catch_warnings()
+
+    @contextmanager
+    def __call__(self, category: type[Warning] = Warning) -> Iterator[None]:
+        with self._lock:
+            if self._depth == 0:
+                self._before = warnings.catch_warnings()
+                self._before.__enter__()
+            warnings.simplefilter("ignore", category)
+            self._depth += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._depth -= 1
+                if self._depth == 0:
+                    self._before.__exit__(None, None, None)
+
+
+without_warnings = _WithoutWarnings()
 
 
 def with_one_blas_thread(function: Callable[P, T]) -> Callable[P, T]:

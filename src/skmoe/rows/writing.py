@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import gzip
 import os
+import secrets
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from skmoe.rows.formats import TEXT, arrow, kind_of_file
+from skmoe.rows.formats import TEXT, kind_of_file
+from skmoe.rows.table_errors import arrow
 
 __all__ = ["replacing", "writing"]
 
@@ -23,23 +24,16 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     if path.exists() and not path.is_file():  # a pipe or a device is written to, never replaced
         yield path
         return
-    handle, name = tempfile.mkstemp(prefix=".skmoe-", suffix="".join(path.suffixes[-2:])[-20:], dir=path.parent)
-    os.close(handle)
-    beside = Path(name)
+    # a name of its own for every caller, and the permissions of any new file; writers go by the suffix
+    beside = path.with_name(f".skmoe-{secrets.token_hex(8)}{''.join(path.suffixes[-2:])[-20:]}")
+    beside.touch(exist_ok=False)
     try:
         yield beside
-        beside.chmod(0o666 & ~_umask())  # as a file that was simply opened would have
         with open(beside, "rb") as file:
             os.fsync(file.fileno())
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from skmoe.search.number import choose_experts
 from skmoe.search.records import Control
 from skmoe.search.spectral_fit import fit_spectral
 from skmoe.search.standardise import standardised
-from skmoe.search.task import ModelSpec, Task, most_experts, prepare
+from skmoe.search.task import ModelSpec, Task, canonical, most_experts, prepare, streamed_scale
 
 __all__ = ["Learned", "Request", "learn"]
 
@@ -71,7 +71,7 @@ def learn(
     if request.checkpoint is not None and request.method != "auto":
         raise ValueError(f'checkpoint is for method="auto"; method is {request.method!r}')
     if request.method == "spectral":
-        return _learn_spectral(rows, spec, request, rng, control)
+        return _learn_spectral(rows, spec, request, rng, control, config)
     task = prepare(rows, spec, request.n_experts, rng, control, config)
     if request.checkpoint is not None:
         seen = asdict(task.moments) | {"shape": rows.X.shape}
@@ -104,12 +104,27 @@ def _experts_carried(task: Task, request: Request) -> int:
 
 
 def _learn_spectral(
-    rows: RowsToFit, spec: ModelSpec, request: Request, rng: np.random.Generator, control: Control
+    rows: RowsToFit,
+    spec: ModelSpec,
+    request: Request,
+    rng: np.random.Generator,
+    control: Control,
+    config: SearchConfig,
 ) -> Learned:
     if isinstance(request.n_experts, str):
         raise ValueError('method="spectral" needs a number of experts; n_experts="auto" is for method="auto"')
+    if rows.streamed and streamed_scale(rows.weight) != 1.0:
+        raise ValueError(
+            'method="spectral" takes whole numbers, counts of rows, as sample_weight of rows that are streamed; '
+            'method="auto" takes any'
+        )
+    n = rows.X.shape[0]
+    X, y, weight = canonical(rows.X, rows.y, rows.weight, config)
+    if weight is not None or rows.weight is not None:  # rows that are all distinct stay in their order
+        rows = replace(rows, X=X, y=y, weight=weight)
     moments = table_moments(rows.X, rows.y, rows.weight, rows.names)
+    n = moments.rows if rows.streamed else n
     fitted = fit_spectral(rows, spec, moments, int(request.n_experts), rng, control)
     whitened = standardised(moments, intercept=True, outputs=False)
     shape = input_shape(MappedRows(rows.X, rows.y, rows.weight, whitened, moments.total), moments, fitted.parameters)
-    return Learned(fitted, [], shape, moments.rows, moments.rows)
+    return Learned(fitted, [], shape, n, n)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from skmoe.model.evaluation import log_likelihood, mean_gate
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.model.parameters import MoEParameters
+from skmoe.rows.arrays import Array, array_namespace, to_device
 from skmoe.rows.inputs import RowsToFit
+from skmoe.rows.streamed import Streamed
 from skmoe.rows.table_moments import TableMoments
 from skmoe.search.fitting import Fitted
 from skmoe.search.records import Control
+from skmoe.search.standardise import whitening
 from skmoe.search.task import ModelSpec
 from skmoe.spectral.experts import experts_of
 from skmoe.spectral.gating.em import GateTask
 from skmoe.spectral.gating.learn import gate_of
+from skmoe.spectral.scores.fitting import as_law, mapped_law
 
 __all__ = ["fit_spectral"]
 
@@ -27,18 +33,22 @@ def fit_spectral(
         raise ValueError('method="spectral" takes no expert_features or gate_features; use method="auto"')
     if not isinstance(spec.family, GaussianFamily):
         raise ValueError(f'method="spectral" is for Gaussian noise; got family {spec.family.name!r}')
-    X, y, weight = rows.X, rows.y, rows.weight
+    y, weight = rows.y, rows.weight
+    X, law, back = _independent_inputs(rows.X, spec.input_law, moments)
     noise = None if isinstance(spec.noise, str) else float(spec.noise)
-    experts = experts_of(X, y, weight, k, spec.family.g, noise_scale=noise, input_law=spec.input_law, rng=rng)
+    experts = experts_of(X, y, weight, k, spec.family.g, noise_scale=noise, input_law=law, rng=rng)
     task = GateTask(X, y, weight, experts.coef, experts.noise_scale, spec.family)
     gate = gate_of(task, max_iter=control.max_iter, tol=control.tol, rng=rng)
-    model = MoEParameters(experts.coef, gate.coef, experts.noise_scale, family=spec.family)
-    shares = mean_gate(model, X, weight)
+    A, W = experts.coef, gate.coef
+    found, d = A.shape
+    if back is not None:
+        A, W = A @ back, W @ back
+    model = MoEParameters(A, W, experts.noise_scale, family=spec.family)
+    shares = mean_gate(model, rows.X, weight)
     order = np.argsort(-shares, kind="stable")
-    found, d = experts.coef.shape
     return Fitted(
         model.permuted(order),
-        log_likelihood(model, X, y, weight) / moments.total,
+        log_likelihood(model, rows.X, y, weight) / moments.total,
         (2 * found - 1) * d + (noise is None),
         gate.converged,
         gate.log_likelihood,
@@ -46,3 +56,19 @@ def fit_spectral(
         winner="spectral",
         spectral=experts,
     )
+
+
+def _independent_inputs(X: Array, law: Any, moments: TableMoments) -> tuple[Array, Any, np.ndarray | None]:
+    """Inputs and their law along directions in which rows vary, and the way of coefficients back (None: all do).
+
+    The directions are orthonormal, so that unit experts stay unit experts. Of others the moments tell nothing.
+    """
+    transform = whitening(moments)[1]
+    d, rank = transform.shape
+    if rank in (0, d) or isinstance(X, Streamed):  # a law refuses what is left
+        return X, law, None
+    U = np.linalg.qr(moments.covariance @ transform)[0]
+    if law is not None and not isinstance(law, str):
+        law = mapped_law(as_law(law, X, np.random.default_rng(0)), np.zeros(d), U)
+    xp = array_namespace(X)
+    return xp.astype(X, xp.float64, copy=False) @ to_device(U, X), law, U.T

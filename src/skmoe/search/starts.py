@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from skmoe.likelihood import Problem, Theta, em_sums
 from skmoe.likelihood.rows import LaidOutRows
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.rows.arrays import to_device, to_numpy
+from skmoe.rows.threads import without_warnings
 from skmoe.search.ascent import em_step
 from skmoe.search.config import SearchConfig
 from skmoe.search.moves import prune, short_run
@@ -90,8 +90,7 @@ def spectral_start(task: Task, problem: Problem, rng: np.random.Generator) -> tu
         y = y / max(float(np.sqrt(np.mean(y**2))), np.finfo(float).tiny)
     noise = None if problem.noise_groups else float(problem.settings.noise)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the race judges this start, whatever its rank
+        with without_warnings():  # the race judges this start, whatever its rank
             law = _law_of_whitened(task, Z, rng)
             found = experts_of(Z, y, None, k, family.g, noise_scale=noise, input_law=law, rng=rng)
     except ValueError:

@@ -12,13 +12,14 @@ from skmoe.likelihood import InputMap, MappedRows, ModelRows, Problem, Settings
 from skmoe.model.family import Family
 from skmoe.rows.arrays import Array, array_namespace
 from skmoe.rows.blocks import in_memory, sum_over_blocks, take_rows
-from skmoe.rows.inputs import MOST_COUNTED, RowsToFit
+from skmoe.rows.checks import MOST_COUNTED
+from skmoe.rows.inputs import RowsToFit
 from skmoe.rows.table_moments import TableMoments, table_moments
 from skmoe.search.config import SearchConfig
 from skmoe.search.records import Control
 from skmoe.search.standardise import standardised
 
-__all__ = ["ModelSpec", "Task", "most_experts", "prepare"]
+__all__ = ["ModelSpec", "Task", "canonical", "most_experts", "prepare", "streamed_scale"]
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ def prepare(
     small = X.shape[0] <= most
     if small:
         X, y, weight = in_memory(X, y, weight)
-    scale = _streamed_scale(weight) if rows.streamed else 1.0
+    scale = streamed_scale(weight) if rows.streamed else 1.0
     moments = table_moments(X, y, weight, rows.names)
     moments = moments if scale == 1.0 else replace(moments, total=float(moments.rows))
     map = standardised(
@@ -128,7 +129,7 @@ def prepare(
     if small:
         if rows.streamed and weight is not None:
             X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0] * scale
-        X, y, weight = _canonical(X, y, weight, config)
+        X, y, weight = canonical(X, y, weight, config)
         all_rows = MappedRows.of(X, y, map, weight).in_memory()
         return Task(spec, moments, all_rows, all_rows, moments.rows, control, config)
     all_rows = MappedRows(X, y, weight, map, moments.total, scale).in_memory()
@@ -137,8 +138,8 @@ def prepare(
     return Task(spec, moments, all_rows, sample, moments.rows, control, config)
 
 
-def _streamed_scale(weight: Array | None) -> float:
-    """Factor that turns weights of streamed rows into counts; see `skmoe.rows.inputs.weight_scale`."""
+def streamed_scale(weight: Array | None) -> float:
+    """Factor that turns weights of streamed rows into counts; see `skmoe.rows.checks.weight_scale`."""
     if weight is None:
         return 1.0
 
@@ -153,7 +154,7 @@ def _streamed_scale(weight: Array | None) -> float:
     return 1.0 if counts or not total > 0 else rows / total
 
 
-def _canonical(X: Array, y: Array, weight: Array | None, config: SearchConfig) -> tuple[Array, Array, Array | None]:
+def canonical(X: Array, y: Array, weight: Array | None, config: SearchConfig) -> tuple[Array, Array, Array | None]:
     """Rows in one order with repeated ones as weights, so that neither order nor repeats matter; of small tables."""
     if not isinstance(X, np.ndarray) or len(X) > config.canonical_rows:
         return X, y, weight

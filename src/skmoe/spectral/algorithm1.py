@@ -7,7 +7,6 @@ and T1, T2, T3 are matched together, each by what it knows (`skmoe.spectral.deco
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -19,11 +18,21 @@ from skmoe.model.activations import Activation
 from skmoe.rows.arrays import Array, array_namespace, columns, to_numpy
 from skmoe.rows.blocks import block_rows_for, in_memory, sum_over_blocks, take_rows
 from skmoe.rows.products import tensor
+from skmoe.rows.threads import without_warnings
 from skmoe.spectral.decomposition import DECOMPOSITIONS, Decomposition, RankWarning, WeightMode
 from skmoe.spectral.labels import LabelTransform, activation_moments, label_transform
-from skmoe.spectral.moments import hermite_regression, leading_basis, score_moment
-from skmoe.spectral.moments.regression import Moments, Rows, order_slices, pick_rows, regression_dimension
-from skmoe.spectral.scores import InputLaw, Reference, choose_reference
+from skmoe.spectral.moments import score_moment
+from skmoe.spectral.moments.regression import (
+    Moments,
+    Rows,
+    hermite_regression,
+    leading_basis,
+    order_slices,
+    pick_rows,
+    regression_dimension,
+)
+from skmoe.spectral.scores import InputLaw
+from skmoe.spectral.scores.reference import Reference, choose_reference
 
 __all__ = ["ExpertsResult", "Task", "by_averages", "by_regression"]
 
@@ -63,8 +72,7 @@ def _decompose(
     decomposition: Decomposer, T2: np.ndarray, T3: np.ndarray, k: int, rng: Any, **knowledge: Any
 ) -> Decomposition:
     decompose = decomposition if callable(decomposition) else DECOMPOSITIONS[decomposition]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RankWarning)  # `learn_experts` reports the rank in terms of the noise
+    with without_warnings(RankWarning):  # `learn_experts` reports the rank in terms of the noise
         found = decompose(T2, T3, k, rng, **knowledge)
     if not isinstance(found, Decomposition) or found.components.shape[1:] != (len(T2),) or found.rank > k:
         raise ValueError(
@@ -194,7 +202,8 @@ def _result(
     found: Decomposition, coef: np.ndarray, sigma: float, spectrum: np.ndarray, variance: float, k: int
 ) -> ExpertsResult:
     following = spectrum[k] if len(spectrum) > k else 0.0
-    gap = float((spectrum[k - 1] - following) / abs(spectrum[k - 1]))
+    last = float(spectrum[k - 1])
+    gap = float((last - following) / abs(last)) if last else 0.0
     # a symmetric matrix of pure noise has its eigenvalues within twice its off-diagonal deviation times sqrt(d)
     noise_level = float(2 * np.sqrt(variance * len(spectrum)))
     rank = int(np.sum(spectrum > noise_level))

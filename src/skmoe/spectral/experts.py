@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions, validate_param
 
 from skmoe.model.activations import Activation, get_activation
 from skmoe.rows.arrays import Array
-from skmoe.rows.checks import RANDOM_STATE, check_column, check_enough_rows, check_rows, check_varies, generator
+from skmoe.rows.checks import RANDOM_STATE, check_enough_rows, check_rows, check_varies, check_weight, generator
 from skmoe.rows.threads import with_one_blas_thread
 from skmoe.spectral.algorithm1 import Decomposer, ExpertsResult, Task, by_averages, by_regression
 from skmoe.spectral.decomposition import DECOMPOSITIONS, RankWarning
@@ -72,7 +72,7 @@ def learn_experts(
     moments : {"regression", "plain"}
         Hermite regression under a reference law, or the paper's averages.
     sample_weight : (n,) array, optional
-        Row weights; whole numbers are the same as repeated rows.
+        Row weights: whole numbers are the same as repeated rows, others are scaled to a mean of one.
     random_state : int, RandomState, Generator or None
         Draws the starts of the decomposition, and rows where there are many.
 
@@ -95,7 +95,7 @@ def learn_experts(
     """
     X, y = check_rows(X, y)
     check_varies(y)
-    weight = None if sample_weight is None else check_column(X, sample_weight, "sample_weight")
+    weight = None if sample_weight is None else check_weight(X, sample_weight)
     rng = generator(random_state, "learn_experts")
     return experts_of(
         X,

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import factorial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
 
+from skmoe.rows.checks import generator
 from skmoe.rows.products import coefficients, index_table
 from skmoe.spectral.decomposition.common import Decomposition, apply, leading_space
 
@@ -59,7 +60,7 @@ def matching(
     T2: np.ndarray,
     T3: np.ndarray,
     k: int,
-    random_state: int | np.random.Generator | None = None,
+    random_state: Any = None,
     *,
     T1: np.ndarray | None = None,
     variances: Sequence[float] | None = None,
@@ -70,17 +71,27 @@ def matching(
 
     Parameters
     ----------
-    T2, T3 : symmetric (q, q) and (q, q, q) arrays, sums of weighted powers of unit vectors
+    T2, T3 : (d, d) and (d, d, d) arrays
+        Symmetric moments, sums of weighted powers of unit vectors.
     k : int
-    random_state : int, Generator or None
-    T1 : (q,) array, optional
+        Number of components.
+    random_state : int, RandomState, Generator or None
+        Draws the starts.
+    T1 : (d,) array, optional
+        First moment, the weighted sum of the vectors.
     variances : three numbers, optional
         Sampling variances of the coefficients of T1, T2, T3; without them T2 and T3 count by their Frobenius norms.
-    modes : see `WeightMode`
+    modes : sequence of WeightMode
+        Ways in which weights may differ between orders.
     share_sd : float, optional
         Says that weights are shares: they add up to one, and each is 1/k give or take this.
+
+    Returns
+    -------
+    Decomposition
+        ``components`` (r, d) of unit length and ``weights`` (r,), falling; r is k, or less where T2 has no more.
     """
-    rng = np.random.default_rng(random_state)
+    rng = generator(random_state, "matching")
     if variances is None:  # exact tensors; of noisy ones the rank is for the caller to judge, who knows the noise
         k = leading_space(T2, k)[0].shape[1]
     tensors = {2: T2, 3: T3} if T1 is None else {1: T1, 2: T2, 3: T3}

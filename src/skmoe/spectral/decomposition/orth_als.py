@@ -8,9 +8,12 @@ random factors can crawl for ever when components are nearly dependent. The smal
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import linalg
 
+from skmoe.rows.checks import generator
 from skmoe.spectral.decomposition.common import Decomposition, apply, leading_space, weigh
 
 __all__ = ["orth_als"]
@@ -22,14 +25,35 @@ def orth_als(
     T2: np.ndarray,
     T3: np.ndarray,
     k: int,
-    random_state: int | np.random.Generator | None = None,
+    random_state: Any = None,
     *,
     n_starts: int = 5,
     orthogonal_sweeps: int = LEAST_SWEEPS,
     max_sweeps: int = 2000,
 ) -> Decomposition:
-    """Decompose (T2, T3) by Orth-ALS, the best of a few random starts."""
-    rng = np.random.default_rng(random_state)
+    """Decompose (T2, T3) by Orth-ALS, the best of a few random starts.
+
+    Parameters
+    ----------
+    T2, T3 : (d, d) and (d, d, d) arrays
+        Symmetric moments, sums of weighted powers of unit vectors.
+    k : int
+        Number of components.
+    random_state : int, RandomState, Generator or None
+        Draws the starts.
+    n_starts : int
+        Starts; the smallest residual wins.
+    orthogonal_sweeps : int
+        Sweeps at whose start factors are made orthonormal.
+    max_sweeps : int
+        Most sweeps of a start.
+
+    Returns
+    -------
+    Decomposition
+        ``components`` (r, d) of unit length and ``weights`` (r,), falling; r is k, or less where T2 has no more.
+    """
+    rng = generator(random_state, "orth_als")
     U, values = leading_space(T2, k)
     T = apply(T3, U, U, U)
     r = len(values)

@@ -7,8 +7,11 @@ division by small eigenvalues of T2 is what hurts it, the more so the more exper
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from skmoe.rows.checks import generator
 from skmoe.spectral.decomposition.common import Decomposition, apply, leading_space, weigh
 
 __all__ = ["power_method"]
@@ -18,13 +21,32 @@ def power_method(
     T2: np.ndarray,
     T3: np.ndarray,
     k: int,
-    random_state: int | np.random.Generator | None = None,
+    random_state: Any = None,
     *,
     n_starts: int = 20,
     n_iter: int = 100,
 ) -> Decomposition:
-    """Decompose (T2, T3) by the whitened tensor power method."""
-    rng = np.random.default_rng(random_state)
+    """Decompose (T2, T3) by the whitened tensor power method.
+
+    Parameters
+    ----------
+    T2, T3 : (d, d) and (d, d, d) arrays
+        Symmetric moments, sums of weighted powers of unit vectors.
+    k : int
+        Number of components.
+    random_state : int, RandomState, Generator or None
+        Draws the starts.
+    n_starts : int
+        Random starts for each component; at least four times k are taken.
+    n_iter : int
+        Most power iterations of a start.
+
+    Returns
+    -------
+    Decomposition
+        ``components`` (r, d) of unit length and ``weights`` (r,), falling; r is k, or less where T2 has no more.
+    """
+    rng = generator(random_state, "power_method")
     U, values = leading_space(T2, k)
     rank = len(values)
     T = apply(T3, *(U / np.sqrt(values),) * 3)

@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import Interval, StrOptions, validate_param
 
 from skmoe.model.activations import get_activation
 from skmoe.model.gaussian import GaussianFamily
-from skmoe.rows.checks import RANDOM_STATE, check_coef, check_column, check_enough_rows, check_rows, generator
+from skmoe.rows.checks import RANDOM_STATE, check_coef, check_enough_rows, check_rows, check_weight, generator
 from skmoe.rows.threads import with_one_blas_thread
 from skmoe.spectral.gating.em import GateResult, GateTask, random_gate, run_gate_em
 from skmoe.spectral.gating.gradient import run_gradient_em
@@ -74,7 +74,7 @@ def learn_gate(
     tol : float
         Stop when no gate vector moves by more than this in an iteration.
     sample_weight : (n,) array, optional
-        Row weights; whole numbers are the same as repeated rows.
+        Row weights: whole numbers are the same as repeated rows, others are scaled to a mean of one.
     random_state : int, RandomState, Generator or None
         Draws the start.
 
@@ -95,7 +95,7 @@ def learn_gate(
     X, y = check_rows(X, y)
     d = X.shape[1]
     A = check_coef(expert_coef, d, "expert_coef")
-    weight = None if sample_weight is None else check_column(X, sample_weight, "sample_weight")
+    weight = None if sample_weight is None else check_weight(X, sample_weight)
     task = GateTask(X, y, weight, A, float(noise_scale), GaussianFamily(get_activation(activation)))
     start = None if init is None else check_coef(init, d, "init", len(A))
     rng = generator(random_state, "learn_gate")

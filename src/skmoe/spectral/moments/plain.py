@@ -55,15 +55,24 @@ def score_moment(
     Parameters
     ----------
     X : (n, d) array
+        Inputs.
     y : (n,) array
+        Outputs.
     q : callable
         Takes a block of inputs (d, b) and of outputs (b,) and returns what is averaged with the scores, (b,).
     law : input law of `skmoe.scores`
-    order : 2 or 3
+        Law whose scores are taken.
+    order : {2, 3}
+        Order of the score.
     basis : (d, m) array, default the identity
         Moments are taken inside its span. Memory beyond the rows is of the order of a block times m^2.
     weight : (n,) array, optional
         Row weights.
+
+    Returns
+    -------
+    (m, m) or (m, m, m) array
+        The moment, symmetric.
     """
     d = X.shape[1]
     components = law.components(d)

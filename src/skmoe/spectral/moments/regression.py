@@ -35,6 +35,7 @@ GRAM_FLOPS = 5e9  # work allowed for a regression's Gram matrix; beyond it rows 
 ROWS_PER_FEATURE = 6  # fewer rows than this per feature, and the regression would add noise instead of removing it
 SAMPLE_PER_FEATURE = 200  # rows per feature beyond which more of them in the Gram matrix make no difference
 MOST_FEATURES = 455  # 12 dimensions
+SINGULAR = 1e-15  # reciprocal condition number of a Gram matrix below which its inverse is rounding
 
 
 class Coordinates(Protocol):
@@ -154,11 +155,11 @@ def _fit_sample(
 
 
 def _inverse(gram: np.ndarray) -> np.ndarray:
-    """Inverse of the features' Gram matrix, the pseudo-inverse where it has none."""
-    try:
+    """Inverse of the features' Gram matrix; the pseudo-inverse where features of few distinct inputs depend."""
+    factor, info = linalg.lapack.dpotrf(gram)
+    if info == 0 and linalg.lapack.dpocon(factor, np.linalg.norm(gram, 1))[0] > SINGULAR:
         return linalg.inv(gram)
-    except linalg.LinAlgError:
-        return linalg.pinvh(gram, rtol=1e-10)
+    return linalg.pinvh(gram, rtol=1e-10)
 
 
 def hermite_regression(
@@ -234,10 +235,10 @@ def _line_of(
 ) -> tuple[float, np.ndarray]:
     """Offset and slopes (d,) of the line that explains most of the labels, under the law of the inputs."""
     centred, values = to_numpy(rows.X) - mean, to_numpy(label(rows.y))
-    w = np.ones(len(values)) if rows.weight is None else to_numpy(rows.weight)
-    w = w / w.sum()
-    level = float(np.sum(w * values))
-    line = linalg.solve(covariance, centred.T @ (w * (values - level)), assume_a="pos")
+    w = None if rows.weight is None else to_numpy(rows.weight)
+    level = float(np.average(values, weights=w))
+    rest = values - level if w is None else w * (values - level)
+    line = linalg.solve(covariance, centred.T @ rest / rows.total, assume_a="pos")
     return float(level - mean @ line), line
 
 

@@ -10,6 +10,5 @@ probabilities, so one pass per component and no derivative code:
 from skmoe.spectral.scores.fitting import fit_law
 from skmoe.spectral.scores.gaussian import Component, Gaussian, InputLaw
 from skmoe.spectral.scores.mixture import GaussianMixture
-from skmoe.spectral.scores.reference import Reference, choose_reference
 
-__all__ = ["Component", "Gaussian", "GaussianMixture", "InputLaw", "Reference", "choose_reference", "fit_law"]
+__all__ = ["Component", "Gaussian", "GaussianMixture", "InputLaw", "fit_law"]

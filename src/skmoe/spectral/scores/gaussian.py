@@ -24,7 +24,18 @@ class Component:
     whitener: np.ndarray
 
     def standardise(self, Z: Array) -> Array:
-        """Standardised inputs of a block (d, b)."""
+        """Standardise a block of inputs.
+
+        Parameters
+        ----------
+        Z : (d, b) array
+            Block of inputs, channels by rows.
+
+        Returns
+        -------
+        (d, b) array
+            Inputs of zero mean and unit covariance, if they follow this component.
+        """
         return to_device(self.whitener, Z) @ (Z - to_device(self.mean, Z)[:, None])
 
 
@@ -32,16 +43,66 @@ class InputLaw(Protocol):
     """What Algorithm 1 needs of an input law."""
 
     def components(self, d: int) -> list[Component]:
-        """The Gaussian components in dimension d."""
+        """The Gaussian components.
+
+        Parameters
+        ----------
+        d : int
+            Number of inputs.
+
+        Returns
+        -------
+        list of Component
+            The components; their weights add up to one.
+        """
 
     def mean_and_covariance(self, d: int) -> tuple[np.ndarray, np.ndarray]:
-        """Mean (d,) and covariance (d, d) of the whole law."""
+        """Mean and covariance of the whole law.
+
+        Parameters
+        ----------
+        d : int
+            Number of inputs.
+
+        Returns
+        -------
+        (d,) array
+            Mean.
+        (d, d) array
+            Covariance.
+        """
 
     def responsibilities(self, Z: Array) -> Array:
-        """Posterior probability of each component for a block (d, b): (components, b)."""
+        """Posterior probability of each component.
+
+        Parameters
+        ----------
+        Z : (d, b) array
+            Block of inputs, channels by rows.
+
+        Returns
+        -------
+        (components, b) array
+            Probabilities, which add up to one in each column.
+        """
 
     def sample(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
-        """Draw n rows."""
+        """Draw rows.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows.
+        d : int
+            Number of inputs.
+        rng : numpy Generator
+            Source of randomness.
+
+        Returns
+        -------
+        (n, d) array
+            Inputs.
+        """
 
 
 def whitener(covariance: np.ndarray, name: str) -> np.ndarray:
@@ -83,7 +144,18 @@ class Gaussian:
         return f"Gaussian(mean={self.mean}, covariance={self.covariance})"
 
     def components(self, d: int) -> list[Component]:
-        """The one component, in dimension d."""
+        """The Gaussian components.
+
+        Parameters
+        ----------
+        d : int
+            Number of inputs.
+
+        Returns
+        -------
+        list of Component
+            The components; their weights add up to one.
+        """
         for given in (self.mean, self._whitener):
             if given is not None and len(given) != d:
                 raise ValueError(f"input_law is over {len(given)} inputs, but X has {d} columns")
@@ -92,15 +164,54 @@ class Gaussian:
         return [Component(1.0, mean, V)]
 
     def mean_and_covariance(self, d: int) -> tuple[np.ndarray, np.ndarray]:
-        """Mean (d,) and covariance (d, d)."""
+        """Mean and covariance of the whole law.
+
+        Parameters
+        ----------
+        d : int
+            Number of inputs.
+
+        Returns
+        -------
+        (d,) array
+            Mean.
+        (d, d) array
+            Covariance.
+        """
         (component,) = self.components(d)
         return component.mean, np.eye(d) if self.covariance is None else self.covariance
 
     def responsibilities(self, Z: Array) -> Array:
-        """Ones: every row belongs to the only component."""
+        """Posterior probability of each component.
+
+        Parameters
+        ----------
+        Z : (d, b) array
+            Block of inputs, channels by rows.
+
+        Returns
+        -------
+        (components, b) array
+            Probabilities, which add up to one in each column.
+        """
         return array_namespace(Z).ones_like(Z[:1, :])
 
     def sample(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
-        """Draw n rows in dimension d."""
+        """Draw rows.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows.
+        d : int
+            Number of inputs.
+        rng : numpy Generator
+            Source of randomness.
+
+        Returns
+        -------
+        (n, d) array
+            Inputs.
+        """
         (component,) = self.components(d)
         return component.mean + rng.standard_normal((n, d)) @ linalg.inv(component.whitener)

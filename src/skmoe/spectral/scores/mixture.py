@@ -46,20 +46,55 @@ class GaussianMixture:
         return f"GaussianMixture(weights={self.weights}, means=array{self.means.shape})"
 
     def components(self, d: int) -> list[Component]:
-        """The components; d must be the mixture's own dimension."""
+        """The Gaussian components.
+
+        Parameters
+        ----------
+        d : int
+            Number of inputs.
+
+        Returns
+        -------
+        list of Component
+            The components; their weights add up to one.
+        """
         if self.means.shape[1] != d:
             raise ValueError(f"input_law is over {self.means.shape[1]} inputs, but X has {d} columns")
         return self._components
 
     def mean_and_covariance(self, d: int) -> tuple[np.ndarray, np.ndarray]:
-        """Mean (d,) and covariance (d, d) of the whole mixture."""
+        """Mean and covariance of the whole law.
+
+        Parameters
+        ----------
+        d : int
+            Number of inputs.
+
+        Returns
+        -------
+        (d,) array
+            Mean.
+        (d, d) array
+            Covariance.
+        """
         means = np.stack([c.mean for c in self.components(d)])
         mean = self.weights @ means
         spread = means - mean
         return mean, np.tensordot(self.weights, self.covariances, axes=1) + (spread.T * self.weights) @ spread
 
     def responsibilities(self, Z: Array) -> Array:
-        """Posterior probability of each component for a block (d, b): (m, b)."""
+        """Posterior probability of each component.
+
+        Parameters
+        ----------
+        Z : (d, b) array
+            Block of inputs, channels by rows.
+
+        Returns
+        -------
+        (components, b) array
+            Probabilities, which add up to one in each column.
+        """
         xp = array_namespace(Z)
         logs = [
             float(log_norm) - 0.5 * xp.sum(component.standardise(Z) ** 2, axis=0)
@@ -68,7 +103,22 @@ class GaussianMixture:
         return log_sum_exp(xp.stack(logs))[1]
 
     def sample(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
-        """Draw n rows."""
+        """Draw rows.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows.
+        d : int
+            Number of inputs.
+        rng : numpy Generator
+            Source of randomness.
+
+        Returns
+        -------
+        (n, d) array
+            Inputs.
+        """
         X = np.empty((n, d))
         label = rng.choice(len(self.weights), size=n, p=self.weights / self.weights.sum())
         for j, component in enumerate(self.components(d)):

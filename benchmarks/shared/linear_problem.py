@@ -1,0 +1,23 @@
+"""The likelihood of linear experts over given rows, for passes that are timed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skmoe.likelihood import InputMap, MappedRows, Problem, Settings
+from skmoe.model.gaussian import GaussianFamily
+
+__all__ = ["linear_problem"]
+
+
+def linear_problem(X: Any, y: Any, k: int, *, whitened: bool = False) -> Problem:
+    """Linear experts with a shared noise over rows as they are.
+
+    With `whitened`, intercepts are learned and each block of rows is multiplied by a (d, d) matrix, here the identity,
+    as in a fit.
+    """
+    d = X.shape[1]
+    inputs = InputMap(np.zeros(d), np.eye(d), intercept=True) if whitened else InputMap.identity(d)
+    return Problem(MappedRows.of(X, y, inputs), k, GaussianFamily.linear(), Settings(), spread=1.0)

@@ -1,0 +1,46 @@
+"""Tables of coefficients: experts or gate side by side, and all of them one below the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from skmoe.report.data import Coefficient, ReportData
+from skmoe.report.formatting import three_digits
+from skmoe.report.records import Number, Table
+
+__all__ = ["all_coefficients", "side_by_side"]
+
+
+def side_by_side(caption: str, coefficients: Sequence[Coefficient], prefix: str) -> Table:
+    """The parts whose name begins with `prefix` as columns; each has the same terms in the same order."""
+    parts: dict[str, list[Coefficient]] = {}
+    for coefficient in coefficients:
+        if coefficient.part.startswith(prefix):
+            parts.setdefault(coefficient.part, []).append(coefficient)
+    rows = tuple(
+        (terms[0].term, *(_with_interval(term) for term in terms)) for terms in zip(*parts.values(), strict=True)
+    )
+    return Table(caption, ("input", *(part.replace("gate ", "expert ") for part in parts)), rows)
+
+
+def _with_interval(coefficient: Coefficient) -> Number:
+    low, high = coefficient.low, coefficient.high
+    if not high > low:
+        return Number(coefficient.estimate)
+    detail = f"{three_digits(low)} to {three_digits(high)}"
+    return Number(coefficient.estimate, detail=detail, muted=low < 0 < high)
+
+
+def all_coefficients(data: ReportData) -> Table:
+    """Every coefficient with its interval, both standard errors, z and p."""
+    robust = [Coefficient(*row).error for row in data.model.summary(robust=True).rows]
+    rows: list[tuple[str | Number, ...]] = []
+    for c, robust_error in zip(data.coefficients, robust, strict=True):
+        p = "< 0.001" if c.p < 0.001 else f"{c.p:.3f}" if c.p == c.p else "–"
+        numbers = (Number(value) for value in (c.estimate, c.low, c.high, c.error, robust_error, c.z))
+        rows.append((c.term, c.part.split(" (")[0], *numbers, Number(c.p, p)))
+    return Table(
+        f"All coefficients, in the units of the inputs and of {data.target}",
+        ("term", "part", "estimate", "95% from", "to", "std. error", "robust", "z", "p"),
+        tuple(rows),
+    )

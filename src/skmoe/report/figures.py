@@ -1,0 +1,43 @@
+"""Static figures of the report, drawn by `skmoe.plots`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from markupsafe import Markup
+
+from skmoe import plots
+from skmoe.report.records import Figure
+
+__all__ = ["draw", "matplotlib_is_installed"]
+
+
+def matplotlib_is_installed() -> bool:
+    """Whether figures can be drawn."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def draw(
+    display: Any, *arguments: Any, title: str, caption: str, width: float = 7.2, height: float = 4.0, **how: Any
+) -> Figure | None:
+    """Draw a display of `skmoe.plots`, or give None where matplotlib is not installed.
+
+    Parameters
+    ----------
+    display : class of `skmoe.plots`
+    arguments, how : what its ``from_estimator`` takes
+    title : str
+        What the figure shows, for readers who cannot see it.
+    caption : str
+    width, height : float
+        Inches.
+    """
+    if not matplotlib_is_installed():
+        return None
+    drawn = display.from_estimator(*arguments, draw=False, **how)
+    # to_svg escapes the text in it, so that the page may take it as it is
+    return Figure(Markup(plots.to_svg(drawn, width=width, height=height, title=title)), caption)

@@ -1,0 +1,62 @@
+"""Numbers and lists as text for readers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from skmoe.inference.summary import TWO_SIDED_95
+
+__all__ = ["fixed", "listed", "percent", "short", "three_digits", "with_interval"]
+
+MINUS = "−"
+
+
+def three_digits(value: float) -> str:
+    """A number with three significant digits, and no exponent where it can be read without."""
+    value = float(value)
+    if not np.isfinite(value):
+        return "–" if np.isnan(value) else ("∞" if value > 0 else f"{MINUS}∞")
+    if value == 0:
+        return "0"
+    if not 1e-4 <= abs(value) < 1e7:
+        text = f"{value:.2e}"
+    else:
+        value = float(f"{value:.3g}")
+        text = f"{value:,.{max(0, 2 - int(np.floor(np.log10(abs(value)))))}f}"
+    return text.replace("-", MINUS)
+
+
+def fixed(value: float, decimals: int) -> str:
+    """A number with so many decimals, and commas between thousands; a dash for NaN."""
+    if np.isnan(value):
+        return "–"
+    return f"{value:,.{decimals}f}".replace("-", MINUS)
+
+
+def short(value: float) -> str:
+    """A value of an input as one would write it: 1, not 1.00."""
+    return f"{value:.4g}".replace("-", MINUS)
+
+
+def percent(share: float) -> str:
+    """A share in whole percent, but never "0%" for more than nothing nor "100%" for less than all."""
+    if 0 < share < 0.005:
+        return "under 1%"
+    if 0.995 <= share < 1:
+        return "over 99%"
+    return f"{100 * share:.0f}%"
+
+
+def with_interval(value: float, error: float) -> str:
+    """An estimate with its 95% interval, or alone where it has no standard error."""
+    if not error > 0:
+        return three_digits(value)
+    low, high = value - TWO_SIDED_95 * error, value + TWO_SIDED_95 * error
+    return f"{three_digits(value)} ({three_digits(low)} to {three_digits(high)})"
+
+
+def listed(items: Sequence[str]) -> str:
+    """A list as it is written in a sentence: a, b and c."""
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"

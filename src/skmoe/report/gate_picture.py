@@ -1,0 +1,132 @@
+"""Layout of the picture of the gate, which the page's script redraws for another input."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from skmoe.report.formatting import listed, percent, short
+from skmoe.report.gate_curves import GateCurve
+from skmoe.report.records import ExpertText, expert_texts
+
+__all__ = ["BOX", "Box", "GateInput", "GatePicture", "gate_picture", "ticks"]
+
+TALLEST_BAR = 30  # height of the histogram's fullest bin
+
+
+@dataclass(frozen=True)
+class Box:
+    """Coordinates of the picture: the plot's edges, the foot of the histogram below it, and the size of the whole."""
+
+    left: int = 52
+    right: int = 704
+    top: int = 14
+    bottom: int = 268
+    foot: int = 312
+    width: int = 720
+    height: int = 366
+
+    def x(self, share: float) -> float:
+        """Horizontal coordinate at a share of the way from left to right."""
+        return self.left + share * (self.right - self.left)
+
+    def y(self, probability: float) -> float:
+        """Vertical coordinate of a probability."""
+        return self.bottom - probability * (self.bottom - self.top)
+
+
+BOX = Box()
+
+
+@dataclass(frozen=True)
+class GridLine:
+    """A horizontal line at a probability, and where its label stands."""
+
+    y: str
+    label_y: str
+    label: str
+
+
+@dataclass(frozen=True)
+class GateInput:
+    """All that changes in the picture with the input, as text and numbers that JSON can hold.
+
+    Attributes
+    ----------
+    name : str
+    words : str
+        What the curves show, as a sentence.
+    paths : tuple of str
+        SVG path of each expert's curve.
+    histogram : str
+        SVG path of the bars.
+    ticks : tuple of (float, str)
+        Horizontal coordinate and label of each tick.
+    """
+
+    name: str
+    words: str
+    paths: tuple[str, ...]
+    histogram: str
+    ticks: tuple[tuple[float, str], ...]
+
+
+@dataclass(frozen=True)
+class GatePicture:
+    """The gate along one input at a time: `inputs[0]` is drawn in the page itself."""
+
+    box: Box
+    grid: tuple[GridLine, ...]
+    experts: tuple[ExpertText, ...]
+    inputs: tuple[GateInput, ...]
+
+
+def gate_picture(curves: Sequence[GateCurve]) -> GatePicture:
+    """Lay out gate curves, of which there is at least one."""
+    lines = [GridLine(f"{BOX.y(p):g}", f"{BOX.y(p) + 4:g}", f"{100 * p:.0f}%") for p in (0, 0.25, 0.5, 0.75, 1)]
+    experts = expert_texts([f"expert {i + 1}" for i in range(len(curves[0].curves))])
+    return GatePicture(BOX, tuple(lines), experts, tuple(_input(curve) for curve in curves))
+
+
+def _input(curve: GateCurve) -> GateInput:
+    low, high = float(curve.grid[0]), float(curve.grid[-1])
+    values, labels = ([low, high], [short(low), short(high)]) if curve.two_valued else ticks(low, high)
+    changes = [f"expert {i + 1} from {percent(c[0])} to {percent(c[-1])}" for i, c in enumerate(curve.curves)]
+    return GateInput(
+        name=curve.name,
+        words=f"As it goes from {short(low)} to {short(high)}: {listed(changes)}.",
+        paths=tuple(_curve_path(c) for c in curve.curves),
+        histogram=_histogram_path(curve.histogram),
+        ticks=tuple(
+            (round(BOX.x((v - low) / (high - low)), 2), label) for v, label in zip(values, labels, strict=True)
+        ),
+    )
+
+
+def _curve_path(probabilities: np.ndarray) -> str:
+    across = np.linspace(BOX.left, BOX.right, len(probabilities))
+    return "M" + "L".join(f"{x:.2f} {BOX.y(p):.3f}" for x, p in zip(across, probabilities, strict=True))
+
+
+def _histogram_path(heights: np.ndarray) -> str:
+    width = (BOX.right - BOX.left) / len(heights)
+    return "".join(
+        f"M{BOX.left + i * width + 0.5:.2f} {BOX.foot}"
+        f"v{-TALLEST_BAR * height:.2f}h{width - 1:.2f}v{TALLEST_BAR * height:.2f}z"
+        for i, height in enumerate(heights)
+        if height > 0
+    )
+
+
+def ticks(low: float, high: float, about: int = 6) -> tuple[list[float], list[str]]:
+    """Round numbers between two ends, and their labels."""
+    rough = (high - low) / about
+    base = 10.0 ** np.floor(np.log10(rough))
+    step = base * next(m for m in (1, 2, 5, 10) if m * base >= rough * (1 - 1e-9))
+    values = [float(v) for v in np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1) * step]
+    decimals = max(0, -int(np.floor(np.log10(step) + 1e-9)))
+    in_full = max(abs(low), abs(high)) < 1e7 and decimals <= 5
+    labels = [f"{v + 0.0:,.{decimals}f}" if in_full else f"{v:.6g}" for v in values]
+    return values, [label.replace("-", "−") for label in labels]

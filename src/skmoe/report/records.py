@@ -1,0 +1,104 @@
+"""The records that templates lay out: plain data, with no markup but the SVG of a figure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from skmoe.report.formatting import three_digits
+
+__all__ = ["Card", "ExpertText", "Figure", "Number", "Table", "expert_style", "expert_texts"]
+
+COLOURS = 7  # colours of experts in page.css; an eighth expert has the first colour again, dashed
+
+
+@dataclass(frozen=True)
+class Number:
+    """A table cell that shows a number and sorts by it.
+
+    Attributes
+    ----------
+    value : float
+        The number to sort by; NaN sorts last.
+    text : str
+        What is shown, by default three significant digits.
+    detail : str
+        A second line, in smaller letters.
+    muted : bool
+        Whether it is shown in grey.
+    """
+
+    value: float
+    text: str = ""
+    detail: str = ""
+    muted: bool = False
+
+    @property
+    def shown(self) -> str:
+        """The number as text."""
+        return self.text or three_digits(self.value)
+
+    @property
+    def sort_key(self) -> str:
+        """The number in full, empty for NaN."""
+        value = float(self.value)
+        return repr(value) if value == value else ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that sorts by column; the first cell of a row is its heading.
+
+    Attributes
+    ----------
+    caption : str
+    columns : tuple of str
+    rows : tuple of tuples of str or Number
+    """
+
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | Number, ...], ...]
+
+    @property
+    def numeric(self) -> tuple[bool, ...]:
+        """Whether a column holds numbers only."""
+        return tuple(
+            bool(self.rows) and all(isinstance(row[i], Number) for row in self.rows) for i in range(len(self.columns))
+        )
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A static picture, as SVG that `skmoe.plots` made, and its caption."""
+
+    svg: Markup
+    caption: str
+
+
+@dataclass(frozen=True)
+class Card:
+    """A headline number: what it is, its value, and a remark."""
+
+    name: str
+    value: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class ExpertText:
+    """Words about an expert, with the style classes that give its colour."""
+
+    style: str
+    text: str
+
+
+def expert_style(i: int) -> str:
+    """Style classes that give expert `i` (from 0) its colour everywhere on the page."""
+    return f"e{i % COLOURS + 1}" + (" dashed" if i >= COLOURS else "")
+
+
+def expert_texts(texts: list[str]) -> tuple[ExpertText, ...]:
+    """One record for each expert's text, in the order of the experts."""
+    return tuple(ExpertText(expert_style(i), text) for i, text in enumerate(texts))

@@ -1,0 +1,11 @@
+"""The sections of the report: each turns `ReportData` into a record, which the template of its name lays out."""
+
+from skmoe.report.sections.cautions import cautions
+from skmoe.report.sections.certainty import certainty
+from skmoe.report.sections.gate import gate
+from skmoe.report.sections.numbers import numbers
+from skmoe.report.sections.overview import overview
+from skmoe.report.sections.prediction import prediction
+from skmoe.report.sections.regimes import regimes
+
+__all__ = ["cautions", "certainty", "gate", "numbers", "overview", "prediction", "regimes"]

@@ -1,0 +1,85 @@
+"""Where each regime holds: the gate in words, along each input, and its coefficients."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from skmoe.inference import feature_names
+from skmoe.plots import GateDisplay, ResponsibilityDisplay
+from skmoe.plots.outputs import MOST_POINTS
+from skmoe.report.coefficient_tables import side_by_side
+from skmoe.report.data import ReportData
+from skmoe.report.figures import draw
+from skmoe.report.gate_picture import GatePicture, gate_picture
+from skmoe.report.records import ExpertText, Figure, Table, expert_texts
+from skmoe.report.words import gate_in_words
+
+__all__ = ["Gate", "gate"]
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Sentences about the gate, how to read them, pictures and coefficients; with one expert a sentence only."""
+
+    experts: tuple[ExpertText, ...]
+    remark: str = ""
+    picture: GatePicture | None = None
+    map: Figure | None = None
+    responsibilities: Figure | None = None
+    coefficients: Table | None = None
+
+
+def gate(data: ReportData) -> Gate:
+    """The gate in words, along each input, and its coefficients."""
+    model = data.model
+    sentences = gate_in_words(model, data.X)
+    if model.n_experts_ == 1:
+        return Gate((), remark=sentences[0])
+    return Gate(
+        expert_texts(sentences),
+        _remark(data),
+        gate_picture(data.curves) if data.curves else None,
+        _map(data),
+        _responsibilities(data),
+        side_by_side(
+            "Coefficients of the gate: change of the log-odds per unit, with 95% intervals", data.coefficients, "gate "
+        ),
+    )
+
+
+def _remark(data: ReportData) -> str:
+    fixed = "Each statement is for other inputs held fixed. "
+    if data.model.covariance_ is None:
+        return fixed + "There are no standard errors here, so directions are not tested."
+    return fixed + "An input is named where its direction is clear; the odds are followed by their 95% interval."
+
+
+def _map(data: ReportData) -> Figure | None:
+    if len(data.curves) < 2:
+        return None
+    return draw(
+        GateDisplay,
+        data.model,
+        data.X,
+        [curve.column for curve in data.curves[:2]],
+        title="The most probable expert over the two inputs that matter most to the gate",
+        caption="The most probable expert over the two inputs that matter most to the gate, the others at typical "
+        "values; the stronger the colour, the higher its probability.",
+    )
+
+
+def _responsibilities(data: ReportData) -> Figure | None:
+    if data.y is None or data.main_input is None:
+        return None
+    name, n = feature_names(data.model)[data.main_input], len(data.y)
+    drawn = f" Of {n:,} rows {MOST_POINTS:,} are drawn, chosen at random." if n > MOST_POINTS else ""
+    return draw(
+        ResponsibilityDisplay,
+        data.model,
+        data.X,
+        data.y,
+        data.main_input,
+        title="Rows in the colours of their most probable experts",
+        caption=f"{data.target_in_figures} against {name}: each row in the colour of the expert it most probably "
+        f"belongs to, mixed where that is not clear.{drawn}",
+    )

@@ -1,0 +1,71 @@
+"""What the report is about: a paragraph, the headline numbers, and what was not given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skmoe.report.data import ReportData
+from skmoe.report.figures import matplotlib_is_installed
+from skmoe.report.formatting import fixed, three_digits
+from skmoe.report.records import Card
+
+__all__ = ["Overview", "overview"]
+
+
+@dataclass(frozen=True)
+class Overview:
+    """The top of the page: an introduction, headline numbers, and notes on what the report lacks."""
+
+    lead: str
+    cards: tuple[Card, ...]
+    notes: tuple[str, ...]
+
+
+def overview(data: ReportData) -> Overview:
+    """The top of the page."""
+    return Overview(_lead(data), _cards(data), _notes(data))
+
+
+def _lead(data: ReportData) -> str:
+    k, g = data.model.n_experts_, data.model.parameters_.g
+    relation = f"{'linear' if g.linear else g.name} relation between the inputs and {data.target}"
+    if k == 1:
+        return f"One regime: a single {relation} holds for all rows."
+    return (
+        f"The rows fall into {k} regimes, each with its own {relation}, called an expert. A gate gives the probability "
+        "of each expert from the inputs of a row, and a prediction is the experts' mean, weighted by these "
+        "probabilities."
+    )
+
+
+def _cards(data: ReportData) -> tuple[Card, ...]:
+    model = data.model
+    d, k = model.n_features_in_, model.n_experts_
+    if data.rows is not None:
+        cards = [Card("Rows", f"{len(data.rows.values):,}", f"{d} input{'s' if d > 1 else ''}")]
+    else:
+        cards = [Card("Inputs", f"{d}", "no rows were given")]
+    cards.append(Card("Experts", f"{k}", "one for each regime" if k > 1 else "one regime"))
+    if data.quality:
+        here, line = data.quality[-2:]
+        cards.append(Card("R²", fixed(here.r2, 2), f"{here.rows} rows; least squares {fixed(line.r2, 2)}"))
+    low, high = three_digits(np.min(model.noise_scale_)), three_digits(np.max(model.noise_scale_))
+    cards.append(Card("Noise", low if low == high else f"{low}–{high}", f"std. deviation of {data.target}"))
+    cards.append(Card("Fit", "converged" if model.converged_ else "not converged", f"{model.n_parameters_} parameters"))
+    return tuple(cards)
+
+
+def _notes(data: ReportData) -> tuple[str, ...]:
+    notes = []
+    if data.rows is None:
+        notes.append(
+            "Written from the model alone. With rows and outputs it would also show where each regime holds along "
+            "each input, and how well the model predicts."
+        )
+    elif data.y is None:
+        notes.append("Written without outputs. With them it would also show how well the model predicts.")
+    if not matplotlib_is_installed():
+        notes.append("Written without matplotlib, so without most figures: pip install skmoe[plot].")
+    return tuple(notes)

@@ -1,0 +1,54 @@
+"""What is said when a table cannot be used: one line that begins with its name."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+__all__ = ["TableError", "arrow", "check_unique", "listed", "named_after"]
+
+
+class TableError(ValueError):
+    """A table that cannot be used; the message says why, and what to do."""
+
+
+def arrow() -> Any:
+    """Import pyarrow, or say how to get it."""
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise ImportError('reading tables needs pyarrow: pip install "skmoe[data]"') from error
+    return pyarrow
+
+
+def listed(names: Sequence[str], most: int = 12) -> str:
+    """Names in a row, the first dozen of them."""
+    return ", ".join(map(str, names[:most])) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def check_unique(where: str, names: Sequence[str]) -> None:
+    """Refuse a table with two columns of one name."""
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise TableError(f"{where}: column {twice[0]!r} is there more than once; give every column its own name")
+
+
+@contextmanager
+def named_after(where: str) -> Iterator[None]:
+    """Whatever goes wrong in reading becomes a `TableError` that names the file."""
+    try:
+        yield
+    except (TableError, FileNotFoundError):
+        raise
+    except UnicodeDecodeError as error:
+        raise TableError(f"{where}: the text is not UTF-8; save the file as UTF-8") from error
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise TableError(f"{where}: the gzip file is damaged or cut short ({error})") from error
+    except (ValueError, OSError, KeyError, NotImplementedError) as error:  # pyarrow's errors are kinds of these
+        text = str(error).splitlines()[0] if str(error) else type(error).__name__
+        if "zlib" in text or "Truncated compressed stream" in text:
+            raise TableError(f"{where}: the gzip file is damaged or cut short ({text})") from error
+        raise TableError(f"{where}: cannot be read ({text})") from error

@@ -1,0 +1,54 @@
+"""Help: an example each, quickly; and the defaults that it shows."""
+
+import inspect
+import subprocess
+import sys
+
+import pytest
+import typer
+
+import skmoe
+from command_line import run
+from skmoe.cli import app
+
+COMMANDS = ("demo", "fit", "predict", "report", "compare", "reproduce", "bench")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_shows_an_example(command):
+    result = run(command, "--help")
+    assert result.exit_code == 0
+    assert f"Example: skmoe {command}" in result.stdout
+
+
+def test_help_names_commands_and_exit_codes():
+    for words in ([], ["--help"]):
+        result = run(*words)
+        assert result.exit_code == 0
+        assert "Exit codes: 0" in result.stdout
+        for command in COMMANDS:
+            assert command in result.stdout
+
+
+def test_version_is_printed():
+    assert run("--version").stdout == f"skmoe {skmoe.__version__}\n"
+
+
+def test_help_imports_nothing_slow():
+    code = (
+        "import sys\nfrom skmoe.cli import app\n"
+        "try:\n    app(['fit', '--help'])\nexcept SystemExit:\n    pass\n"
+        "print(sorted({'numpy', 'scipy', 'sklearn', 'pyarrow', 'matplotlib'} & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"
+
+
+def test_defaults_of_the_command_line_are_those_of_python():
+    commands = typer.main.get_command(app).commands
+    python = inspect.signature(skmoe.MoERegressor).parameters
+    fit = {parameter.name: parameter.default for parameter in commands["fit"].params}
+    for name in ("noise", "activation", "max_iter"):
+        assert fit[name] == python[name].default, name
+    compare = {parameter.name: parameter.default for parameter in commands["compare"].params}
+    assert compare["noise"] == python["noise"].default

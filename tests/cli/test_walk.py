@@ -1,0 +1,221 @@
+"""The whole walk: fit, predict, report, compare, demo."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+
+import skmoe
+from command_line import read_csv, run, simulated_table
+
+pa = pytest.importorskip("pyarrow")
+
+
+def test_fit_says_what_became_of_the_columns(walk):
+    _, _, result = walk
+    assert "missing values: x 8, kind 5" in result.stderr
+    assert "13 of 400 rows lack a value and were dropped" in result.stderr
+    assert "coefficients compare with 'brick'" in result.stderr
+    assert "kind=stone" in result.stdout
+    assert "387 rows" in result.stdout
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_all_rows_of_the_table_are_counted(tmp_path, monkeypatch, streamed):
+    from skmoe.datasets import load_concrete
+
+    concrete = load_concrete()
+    names, repeated = concrete.feature_names, len(concrete.data) - len(np.unique(concrete.data, axis=0))
+    assert repeated > 0  # the search sees repeated rows once, with a weight
+    lines = [",".join(map(str, (*x, t))) for x, t in zip(concrete.data, concrete.target, strict=True)]
+    (tmp_path / "rows.csv").write_text("\n".join([",".join((*names, "strength")), *lines]))
+    if streamed:
+        monkeypatch.setattr("skmoe.cli.models.LARGE", 1000)
+    words = ("fit", tmp_path / "rows.csv", "--target", "strength", "--experts", 1, "--out", tmp_path / "m.skmoe")
+    shown = run(*words)
+    assert ("read in blocks" in shown.stderr) == streamed
+    assert "1030 rows, R2" in shown.stdout
+    told = json.loads(run(*words, "--json").stdout)
+    assert (told["rows"], told["rows_in_table"]) == (1030, 1030)
+    assert skmoe.load(tmp_path / "m.skmoe").history_["rows"] == 1030
+
+
+def test_fitted_model_is_what_python_fits(walk):
+    folder, columns, _ = walk
+    model = skmoe.load(folder / "m.skmoe")
+    keep = np.array([i % 50 != 3 and i % 80 != 7 for i in range(400)])
+    X = np.column_stack([columns["x"], columns["age"], columns["kind"] == "stone", columns["kind"] == "wood"])[keep]
+    direct = skmoe.MoERegressor(2, random_state=0).fit(X, columns["y"][keep])
+    np.testing.assert_allclose(model.expert_coef_, direct.expert_coef_, rtol=1e-8)
+    assert list(model.feature_names_in_) == ["x", "age", "kind=stone", "kind=wood"]
+
+
+def test_predictions_keep_order_and_gaps(walk):
+    folder, columns, _ = walk
+    out = folder / "p.csv"
+    result = run("predict", folder / "m.skmoe", folder / "rows.csv", "--interval", 0.9, "--gate", "--out", out)
+    assert result.exit_code == 0, result.output
+    assert "13 of 400 rows lack an input" in result.stderr
+    found = read_csv(out.read_text())
+    assert list(found) == ["prediction", "lower", "upper", "gate_1", "gate_2"]
+    empty = [i for i, value in enumerate(found["prediction"]) if value is None]
+    assert empty == [i for i in range(400) if i % 50 == 3 or i % 80 == 7]
+    rows = [i for i in range(400) if i not in empty]
+    low, high = (np.array([found[name][i] for i in rows]) for name in ("lower", "upper"))
+    inside = np.mean((low <= columns["y"][rows]) & (columns["y"][rows] <= high))
+    assert abs(inside - 0.9) < 4 * np.sqrt(0.09 / len(rows))
+    np.testing.assert_allclose([found["gate_1"][i] + found["gate_2"][i] for i in rows], 1.0)
+
+
+def test_every_way_in_and_out_gives_the_same_predictions(walk):
+    folder, _, _ = walk
+    model, text = folder / "m.skmoe", (folder / "rows.csv").read_text()
+    piped = run("predict", model, "-", "--interval", 0.8, "--out", "-", stdin=text)
+    assert piped.exit_code == 0
+    expected = read_csv(piped.stdout)
+    from pyarrow import csv, feather, parquet
+
+    table = csv.read_csv(io.BytesIO(text.encode()), convert_options=csv.ConvertOptions(strings_can_be_null=True))
+    parquet.write_table(table, folder / "rows.parquet")
+    feather.write_feather(table.select(["y", "kind", "age", "x"]), folder / "rows.feather")
+    for source in ("rows.parquet", "rows.feather"):
+        out = folder / "p.parquet"
+        assert run("predict", model, folder / source, "--interval", 0.8, "--out", out).exit_code == 0
+        assert parquet.read_table(out).to_pydict() == expected
+
+
+def test_folder_of_files_is_one_table(walk, tmp_path):
+    folder, _, _ = walk
+    header, *lines = (folder / "rows.csv").read_text().splitlines()
+    for i, part in enumerate((lines[:150], lines[150:])):
+        (tmp_path / "rows").mkdir(exist_ok=True)
+        (tmp_path / "rows" / f"part-{i}.csv").write_text("\n".join([header, *part]))
+    out = tmp_path / "m.skmoe"
+    assert run("fit", tmp_path / "rows", "--target", "y", "--experts", 2, "--out", out).exit_code == 0
+    np.testing.assert_array_equal(skmoe.load(out).expert_coef_, skmoe.load(folder / "m.skmoe").expert_coef_)
+    words = [run("predict", out, rows, "--out", "-").stdout for rows in (tmp_path / "rows", folder / "rows.csv")]
+    assert words[0] == words[1]
+
+
+def test_lone_column_of_predictions_keeps_its_rows(walk):
+    folder, _, _ = walk
+    lines = run("predict", folder / "m.skmoe", folder / "rows.csv", "--out", "-").stdout.splitlines()
+    assert len(lines) == 401
+    assert lines[1 + 3] == "nan"
+
+
+def test_imputed_rows_are_predicted(walk):
+    folder, _, _ = walk
+    model = folder / "imputed.skmoe"
+    words = ("--target", "y", "--experts", 1, "--missing", "impute", "--out", model, "--json")
+    fitted = run("fit", folder / "rows.csv", *words)
+    assert json.loads(fitted.stdout)["rows"] == 400
+    out = read_csv(run("predict", model, folder / "rows.csv", "--interval", 0.9, "--out", "-").stdout)
+    assert None not in out["prediction"]
+
+
+def test_unseen_category_can_be_left_empty(walk):
+    folder, _, _ = walk
+    rows = "x,age,kind\n1,2,brick\n1,2,straw\n"
+    words = ("predict", folder / "m.skmoe", "-", "--interval", 0.9, "--unseen", "empty", "--out", "-")
+    found = read_csv(run(*words, stdin=rows).stdout)
+    assert [value is None for value in found["prediction"]] == [False, True]
+
+
+def test_report_is_written_with_and_without_rows(walk):
+    folder, _, _ = walk
+    for rows in ([], [folder / "rows.csv"]):
+        out = folder / f"r{len(rows)}.html"
+        result = run("report", folder / "m.skmoe", *rows, "--html", out)
+        assert result.exit_code == 0, result.output
+        assert "kind=stone" in out.read_text()
+
+
+def test_fit_from_stdin_writes_report_and_json_alone_on_stdout(walk):
+    folder, _, _ = walk
+    words = ("--target", "y", "--experts", 2, "--gate-columns", "age", "--expert-columns", "x,kind", "--json")
+    out, page = folder / "j.skmoe", folder / "j.html"
+    text = (folder / "rows.csv").read_text()
+    result = run("fit", "-", *words, "--out", out, "--report", page, stdin=text)
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert found["n_experts"] == 2
+    assert found["converged"] is True
+    assert found["gate"][0]["coef"]["x"] == 0
+    assert found["gate"][0]["coef"]["age"] != 0
+    assert found["experts"][0]["coef"]["age"] == 0
+    assert skmoe.load(out).gate_features == ["age"]
+    assert page.exists()
+
+
+def test_weights_count_rows(tmp_path):
+    text, _ = simulated_table(200)
+    lines = [line for line in text.splitlines() if ",," not in line and not line.startswith(",")]
+    repeats = [1 + i % 3 for i in range(len(lines) - 1)]
+    weighted = [f"{lines[0]},w", *(f"{line},{r}" for line, r in zip(lines[1:], repeats, strict=True))]
+    repeated = [lines[0], *(line for line, r in zip(lines[1:], repeats, strict=True) for _ in range(r))]
+    found = []
+    for rows, more in ((weighted, ("--weights", "w")), (repeated, ())):
+        words = ("fit", "-", "--target", "y", "--experts", 2, "--json", "--out", tmp_path / "m.skmoe", *more)
+        found.append(json.loads(run(*words, stdin="\n".join(rows)).stdout))
+    for i in range(2):
+        one, other = (f["experts"][i]["coef"] for f in found)
+        assert one == pytest.approx(other, rel=1e-6)
+
+
+def test_large_table_is_read_in_blocks_to_the_same_model(tmp_path, monkeypatch):
+    import pyarrow.parquet as pq
+
+    X, y, _ = skmoe.make_moe(1500, 3, 2, random_state=0)
+    weight = 1.0 + np.arange(1500) % 2
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "w": weight, "id": y, "y": y}), path)
+    words = ("fit", path, "--target", "y", "--experts", 2, "--weights", "w", "--drop", "id", "--gate-columns", "a,b")
+    whole = run(*words, "--out", tmp_path / "whole.skmoe")
+    monkeypatch.setattr("skmoe.cli.models.LARGE", 1000)
+    streamed = run(*words, "--out", tmp_path / "streamed.skmoe")
+    assert (whole.exit_code, streamed.exit_code) == (0, 0)
+    assert "read in blocks" in streamed.stderr
+    models = [skmoe.load(tmp_path / name) for name in ("whole.skmoe", "streamed.skmoe")]
+    assert np.allclose(models[0].expert_coef_, models[1].expert_coef_, atol=1e-9)
+    assert list(models[1].feature_names_in_) == ["a", "b", "c"]
+    assert run("predict", tmp_path / "streamed.skmoe", path, "--out", tmp_path / "out.csv").exit_code == 0
+    for wrong in (("--report", tmp_path / "r.html"), ("--drop", "none")):
+        refused = run("fit", path, "--target", "y", "--out", tmp_path / "no.skmoe", *wrong)
+        assert refused.exit_code == 2
+        assert refused.stderr.startswith("skmoe: error:")
+
+
+def test_model_of_a_data_frame_is_predicted_by_names(tmp_path):
+    pd = pytest.importorskip("pandas")
+    _, columns = simulated_table(200)
+    frame = pd.DataFrame({name: columns[name] for name in ("x", "age")})
+    model = skmoe.MoERegressor(1, random_state=0).fit(frame, columns["y"])
+    model.save(tmp_path / "m.skmoe")
+    result = run("predict", tmp_path / "m.skmoe", "-", "--out", "-", stdin="age,x\n2,1\n")
+    assert "columns are taken as numbers, by name" in result.stderr
+    expected = model.predict(pd.DataFrame({"x": [1.0], "age": [2.0]}))
+    np.testing.assert_allclose(read_csv(result.stdout)["prediction"], expected)
+
+
+def test_compare_measures_every_method(walk):
+    folder, _, _ = walk
+    words = ("compare", folder / "rows.csv", "--target", "y", "--experts", 2, "--folds", 3)
+    found = json.loads(run(*words, "--json").stdout)["methods"]
+    assert list(found) == ["mixture of experts", "joint EM", "least squares", "gradient boosting"]
+    assert found["mixture of experts"]["rmse"]["mean"] < found["least squares"]["rmse"]["mean"]
+    assert found["mixture of experts"]["log_density"]["mean"] > found["least squares"]["log_density"]["mean"]
+    assert found["gradient boosting"]["coverage"]["mean"] is None
+    for name in ("mixture of experts", "joint EM", "least squares"):
+        assert 0.7 < found[name]["coverage"]["mean"] <= 1
+    assert "gradient boosting" in run(*words).stdout
+
+
+def test_demo_tells_experts_gate_and_error(tmp_path):
+    out = tmp_path / "report.html"
+    result = run("demo", "--experts", 2, "--out", out)
+    assert result.exit_code == 0, result.output
+    for words in ("expert 2", "age_days", "Which expert holds where", "least squares", "90% intervals"):
+        assert words in result.stdout
+    assert "Concrete" in out.read_text()

@@ -1,0 +1,110 @@
+import warnings
+
+import numpy as np
+import pytest
+from scipy import linalg, optimize
+
+from skmoe import MoERegressor, make_moe
+from skmoe.inference.covariance import affine_part, covariance_of, covariances, split_errors
+from skmoe.model.parameters import MoEParameters
+from skmoe.search.solvers import cholesky
+
+
+def test_covariances_skip_what_is_fixed(rng):
+    M = rng.standard_normal((3, 3))
+    information, outer = M @ M.T + np.eye(3), np.eye(3)
+    free = np.array([True, True, False])
+    model, sandwich = covariances(information, outer, free, 10.0)
+    np.testing.assert_allclose(model[:2, :2], np.linalg.inv(information[:2, :2]) / 10)
+    np.testing.assert_array_equal(model[2], 0)
+    inverse = np.linalg.inv(information[:2, :2])
+    np.testing.assert_allclose(sandwich[:2, :2], inverse @ inverse / 10)
+
+
+def test_covariances_of_parameters_in_wild_units_are_found():
+    """Positive definite once rescaled, as identification is judged; singular to working precision before."""
+    R = np.array([[1.0, 0.3, 0.2], [0.3, 1.0, -0.4], [0.2, -0.4, 1.0]])
+    units = np.array([1e10, 1.0, 1e-10])
+    H = R * np.outer(units, units)
+    with pytest.warns(linalg.LinAlgWarning):
+        linalg.inv(H)
+    assert cholesky(H) is not None
+    for found in covariances(H, H, np.ones(3, dtype=bool), 10.0):
+        np.testing.assert_allclose(found * np.outer(units, units), np.linalg.inv(R) / 10, rtol=1e-9)
+
+
+def test_covariance_is_found_where_a_gate_all_but_separates(rng):
+    """The gate's coefficients are large and hardly known, the experts' all but exact."""
+    X = rng.standard_normal((400, 2))
+    y = np.where(X[:, 0] > 0, 5 + X[:, 1], -5 - X[:, 1]) + 1e-3 * rng.standard_normal(400)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = MoERegressor(2, penalty=1e-7, random_state=0).fit(X, y)
+    assert model.identified_
+    assert np.all(np.isfinite(model.covariance_))
+    assert np.all(np.isfinite(model.covariance_robust_))
+    assert np.max(model.expert_coef_se_) < 1e-3
+    assert np.min(model.gate_coef_se_[0]) > 10
+
+
+def test_affine_map_is_read_off(rng):
+    M, c = rng.standard_normal((4, 3)), rng.standard_normal(4)
+    np.testing.assert_allclose(affine_part(lambda v: M @ v + c, rng.standard_normal(3)), M, atol=1e-12)
+
+
+def test_errors_are_split_by_name():
+    parts = split_errors(np.diag(np.arange(1.0, 15.0) ** 2), 2, 2)
+    np.testing.assert_allclose(parts["expert_coef"], [[1, 2], [3, 4]])
+    np.testing.assert_allclose(parts["expert_intercept"], [5, 6])
+    np.testing.assert_allclose(parts["gate_coef"], [[7, 8], [9, 10]])
+    np.testing.assert_allclose(parts["noise_scale"], [13, 14])
+
+
+def test_errors_without_a_covariance_are_unknown():
+    parts = split_errors(None, 2, 3)
+    assert all(np.all(np.isnan(values)) for values in parts.values())
+    assert parts["gate_coef"].shape == (2, 3)
+
+
+def test_fits_without_an_optimum_have_no_covariance():
+    assert covariance_of(None) is None
+
+
+def test_covariance_is_the_inverse_curvature_of_the_likelihood_in_the_callers_units():
+    """Against the model's own density, by differences: nothing of the fitting code is used."""
+    X, y, _ = make_moe(1500, 2, 2, noise_scale=0.3, random_state=1)
+    X, y = X * [10.0, 0.1] + [3.0, -1.0], 5 * y + 2
+    model = MoERegressor(2, penalty=0.0, random_state=0).fit(X, y)
+    k, d = 2, 2
+    names = ("expert_coef", "expert_intercept", "gate_coef", "gate_intercept", "noise_scale")
+    kept = np.r_[0 : k * d + k, k * d + k : k * d + k + d, 2 * k * d + k, 2 * k * d + 2 * k : 2 * k * d + 3 * k]
+
+    def total(v):
+        A, b, w, c, s = np.split(v, np.cumsum([k * d, k, d, 1]))
+        p = MoEParameters(A.reshape(k, d), np.vstack([w, 0 * w]), s, b=b, c=np.append(c, 0))
+        return float(np.sum(p.log_density(X, y)))
+
+    at = np.concatenate([np.ravel(getattr(model, f"{name}_")) for name in names])[kept]
+    error = np.sqrt(np.diag(model.covariance_))[kept]
+    # in units of the standard errors the information is a correlation matrix's inverse, of order one
+    hessian = optimize.approx_fprime(
+        np.zeros(len(at)), lambda u: optimize.approx_fprime(u, lambda v: total(at + error * v), 1e-3), 1e-3
+    )
+    expected = np.linalg.inv(-0.5 * (hessian + hessian.T)) * np.outer(error, error)
+    found = model.covariance_[np.ix_(kept, kept)]
+    np.testing.assert_allclose(found / np.outer(error, error), expected / np.outer(error, error), atol=0.02)
+
+
+def test_standard_errors_are_those_seen_over_repetitions():
+    """Errors that the fits say beside how far their estimates scatter, over fresh outputs for the same inputs."""
+    X, _, truth = make_moe(400, 2, 2, noise_scale=0.3, random_state=1)
+    draws, found, said, robust = np.random.default_rng(0), [], [], []
+    for _ in range(30):
+        model = MoERegressor(2, noise=0.3, random_state=0).fit(X, truth.sample(X, draws)[0])
+        order = np.argsort(model.expert_coef_[:, 0])
+        found.append(model.expert_coef_[order])
+        said.append(model.expert_coef_se_[order])
+        robust.append(split_errors(model.covariance_robust_, 2, 2)["expert_coef"][order])
+    scatter = np.std(found, axis=0)
+    for errors in (said, robust):  # a standard deviation of 30 draws is known to an eighth of itself
+        np.testing.assert_allclose(np.mean(errors, axis=0) / scatter, 1.0, atol=4 / np.sqrt(2 * 30))

@@ -1,0 +1,119 @@
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from skmoe import MoERegressor, make_moe
+from streams import let_samples_be_small
+
+WORDS = {"agree": "starts agree: this is very likely the best optimum", "sample": "compared on a random sample"}
+
+
+def fit_quietly(model, X, y):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(X, y)
+
+
+def words_of(table):
+    return {question: words for question, _, words in table.rows}
+
+
+@pytest.fixture(scope="module")
+def table():
+    return make_moe(2000, 4, 3, noise_scale=0.2, random_state=0)[:2]
+
+
+@pytest.fixture(scope="module")
+def fitted(table):
+    return MoERegressor(3, random_state=0).fit(*table)
+
+
+def test_every_question_is_answered(table, fitted):
+    words = words_of(fitted.diagnose(*table))
+    assert set(words) == {
+        "input law",
+        "gate orthogonal to experts",
+        "spectral gap",
+        "agreement of starts",
+        "calibration",
+    }
+    assert "look Gaussian" in words["input law"]
+    assert "as many directions as there are experts" in words["spectral gap"]
+    assert words["agreement of starts"] == WORDS["agree"]
+    assert "agrees with these rows" in words["calibration"]
+
+
+def test_calibration_needs_rows(table, fitted):
+    assert "calibration" not in words_of(fitted.diagnose())
+
+
+def test_inputs_far_from_gaussian_are_said(table):
+    X, y = table
+    skewed = np.exp(X[:500])
+    model = MoERegressor(2, random_state=0).fit(skewed, y[:500])
+    assert "far from Gaussian" in words_of(model.diagnose())["input law"]
+
+
+def test_starts_that_agree_are_said_to_agree_on_a_sample_too(monkeypatch):
+    """What is said of the sample stands in a line of its own."""
+    let_samples_be_small(monkeypatch, sample_rows=2000)
+    X, y, _ = make_moe(6000, 3, 2, noise_scale=0.2, random_state=1)
+    model = MoERegressor(2, random_state=0).fit(X, y)
+    assert model.history_["searched"] < model.history_["rows"] == 6000
+    words = words_of(model.diagnose())
+    assert words["agreement of starts"] == WORDS["agree"]
+    assert WORDS["sample"] in words["rows searched"]
+    model.history_["agreement"] = 1
+    assert "no two starts ended at the same optimum" in words_of(model.diagnose())["agreement of starts"]
+
+
+def test_one_expert_needs_no_word_on_starts_and_gate(table):
+    words = words_of(MoERegressor(1).fit(*table).diagnose(*table))
+    assert set(words) == {"input law", "calibration"}
+
+
+def test_fewer_directions_than_experts_are_said():
+    X, y, _ = make_moe(3000, 4, 1, noise_scale=0.3, random_state=0)
+    model = fit_quietly(MoERegressor(2, random_state=0), X, y)
+    assert "look at fewer experts" in words_of(model.diagnose())["spectral gap"]
+
+
+def test_repeated_columns_are_said(table):
+    X, y = table
+    model = fit_quietly(MoERegressor(2, random_state=0), np.column_stack([X, X[:, 0]])[:500], y[:500])
+    assert "not separately identified" in words_of(model.diagnose())["columns"]
+
+
+def test_noise_on_its_floor_is_said(rng):
+    X = rng.standard_normal((200, 2))
+    y = np.where(X[:, 0] > 0, X @ [1.0, 2.0], 3 + X @ [-1.0, 0.5] + 0.3 * rng.standard_normal(200))
+    model = fit_quietly(MoERegressor(2, random_state=0), X, y)
+    assert model.history_["at_floor"]
+    assert "held at a thousandth of the spread" in words_of(model.diagnose())["noise floor"]
+
+
+def test_small_experts_are_said(rng):
+    X = rng.standard_normal((1000, 2))
+    y = X @ [1.0, -1.0] + 0.3 * rng.standard_normal(1000)
+    y[:30] += 10 + rng.standard_normal(30)
+    model = fit_quietly(MoERegressor(2, random_state=0), X, y)
+    assert "may be a few outliers" in words_of(model.diagnose())["smallest expert"]
+
+
+def test_flat_directions_are_said(table, fitted, monkeypatch):
+    monkeypatch.setattr(fitted, "identified_", False)
+    assert "a direction of the likelihood is flat" in words_of(fitted.diagnose())["identified"]
+
+
+def test_rows_that_the_model_does_not_fit_are_said(table, fitted):
+    X, y = table
+    assert "intervals may be off" in words_of(fitted.diagnose(X, y + 1.0))["calibration"]
+
+
+def test_paper_method_has_no_word_on_starts_and_identification(table):
+    model = MoERegressor(3, method="spectral", random_state=0).fit(*table)
+    words = words_of(model.diagnose(*table))
+    assert {"input law", "spectral gap"} <= set(words)
+    assert not {"agreement of starts", "identified", "rows searched"} & set(words)

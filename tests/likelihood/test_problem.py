@@ -1,0 +1,109 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from problems import random_problem
+from skmoe.likelihood import Theta, information, mean_log_likelihood
+from skmoe.likelihood.penalty import penalty_at, penalty_information
+from skmoe.model.parameters import MoEParameters
+
+
+def test_value_is_the_mean_log_density_of_the_model(rng):
+    problem, theta = random_problem(rng, weighted=False)
+    model = MoEParameters(theta.A, np.vstack([theta.W, np.zeros((1, 3))]), theta.sigma)
+    density = model.log_density(problem.rows.X, problem.rows.y)
+    assert mean_log_likelihood(problem, theta) == pytest.approx(np.mean(density), abs=1e-13)
+
+
+def test_rows_laid_out_in_memory_change_nothing(rng):
+    how = dict(center=rng.standard_normal(3), transform=rng.standard_normal((3, 3)), y_shift=0.3, y_scale=2.0)
+    problem, theta = random_problem(rng, intercept=True, **how)
+    held = problem.in_memory()
+    assert held.rows is not problem.rows
+    assert held.laid_out() is held.rows
+    for sums in (lambda p: information(p, theta).information, lambda p: mean_log_likelihood(p, theta)):
+        np.testing.assert_allclose(sums(held), sums(problem), atol=1e-12)
+    assert held.rows.spread() == pytest.approx(problem.rows.spread(), rel=1e-12)
+
+
+def test_sample_is_of_rows_that_have_weight(rng):
+    problem, theta = random_problem(rng)
+    problem.rows.weight[:60] = 0.0
+    part = problem.sample(50, np.random.default_rng(0))
+    assert part.n == 20
+    assert part.total == pytest.approx(np.sum(problem.rows.weight))
+    assert np.isfinite(mean_log_likelihood(part, theta))
+    few = problem.sample(5, np.random.default_rng(0))
+    assert few.n == 5
+    assert (few.k, few.De, few.spread) == (problem.k, problem.De, problem.spread)
+
+
+def test_scaled_weights_are_the_same_weights(rng):
+    """Weights of streamed rows are scaled as they are read."""
+    problem, theta = random_problem(rng, noise="per-expert")
+    rows = replace(problem.rows, weight=problem.rows.weight / 1e6, weight_scale=1e6)
+    there = information(problem.on(rows), theta)
+    np.testing.assert_allclose(there.information, information(problem, theta).information, rtol=1e-9, atol=1e-12)
+    assert problem.on(rows).sample(40, np.random.default_rng(0)).total == pytest.approx(
+        problem.sample(40, np.random.default_rng(0)).total
+    )
+
+
+def test_passes_over_rows_are_counted(rng):
+    problem, theta = random_problem(rng)
+    before = problem.rows.passes.count
+    information(problem, theta)
+    mean_log_likelihood(problem.with_experts(3), theta)
+    assert problem.rows.passes.count == before + 2
+
+
+@pytest.mark.parametrize(("noise", "count"), [("shared", 1), ("per-expert", 3), (0.7, 0)])
+def test_packing_comes_back(rng, noise, count):
+    problem, theta = random_problem(rng, noise=noise, intercept=True, gate_columns=(0,))
+    vector = problem.pack(theta)
+    assert len(vector) == problem.n_parameters == 3 * 4 + 2 * 2 + count
+    assert problem.unpack(vector, theta).distance(theta) < 1e-14
+
+
+def test_noise_is_held_above_its_floor(rng):
+    problem, theta = random_problem(rng, noise="per-expert")
+    vector = problem.pack(theta)
+    vector[-1] = -50.0
+    low = problem.unpack(vector, theta)
+    assert low.sigma[-1] == problem.noise_floor
+    assert list(problem.at_floor(low)) == [False, False, True]
+    assert not problem.is_admissible(low, np.full(3, 1 / 3))
+    assert problem.is_admissible(theta, np.full(3, 1 / 3))
+    assert not problem.is_admissible(theta, np.array([0.5, 0.5, 0.0]))
+
+
+def test_penalty_does_not_depend_on_the_order_of_experts(rng):
+    problem, theta = random_problem(rng)
+    W = np.vstack([theta.W, np.zeros((1, 3))])[[2, 0, 1]]
+    there, here = penalty_at(problem, (W - W[-1])[:-1])[0], penalty_at(problem, theta.W)[0]
+    assert there == pytest.approx(here, rel=1e-12)
+    assert here > 0
+
+
+def test_penalty_has_its_gradient_and_curvature(rng):
+    problem, theta = random_problem(rng)
+    w, step = theta.W.ravel(), 1e-6
+
+    def at(v):
+        return penalty_at(problem, v.reshape(theta.W.shape))
+
+    slopes = [(at(w + e)[0] - at(w - e)[0]) / (2 * step) for e in step * np.eye(len(w))]
+    np.testing.assert_allclose(at(w)[1].ravel(), slopes, atol=1e-9)
+    curves = [(at(w + e)[1] - at(w - e)[1]).ravel() / (2 * step) for e in step * np.eye(len(w))]
+    np.testing.assert_allclose(penalty_information(problem), curves, atol=1e-9)
+
+
+def test_theta_goes_part_of_the_way_towards_a_goal():
+    here = Theta(np.zeros((1, 1)), np.zeros((0, 1)), np.array([1.0]))
+    there = Theta(np.ones((1, 1)), np.zeros((0, 1)), np.array([4.0]))
+    half = here.towards(there, 0.5)
+    assert half.A[0, 0] == 0.5
+    assert half.sigma[0] == pytest.approx(2.0)
+    assert here.towards(there, 1.0).distance(there) == 0
+    assert here.distance(there) == 3.0

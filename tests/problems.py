@@ -1,0 +1,38 @@
+"""What the tests of likelihood and search share: a problem over standardised inputs, and a start in it."""
+
+import numpy as np
+
+from skmoe.likelihood import InputMap, MappedRows, Problem, Settings, Theta
+from skmoe.model import GaussianFamily
+from skmoe.model.activations import get_activation
+from skmoe.rows.table_moments import table_moments
+from skmoe.search.standardise import standardised
+from skmoe.search.starts import labelled_start
+
+
+def family(g):
+    return GaussianFamily(get_activation(g))
+
+
+def standard_problem(X, y, k, g="linear", *, intercept=True, weight=None, **settings):
+    """A problem over inputs of unit covariance, outputs as they are."""
+    moments = table_moments(X, y, weight)
+    rows = MappedRows.of(X, y, standardised(moments, intercept=intercept, outputs=False), weight)
+    return Problem(rows, k, family(g), Settings(**settings), moments.y_std)
+
+
+def started(X, y, k, seed=0, g="linear", **settings):
+    """Such a problem, and a start from random labels."""
+    problem = standard_problem(X, y, k, g, **settings)
+    return problem, labelled_start(problem, np.random.default_rng(seed).integers(k, size=len(y)))
+
+
+def random_problem(rng, n=80, d=3, k=3, noise="shared", g="linear", xp=np, weighted=True, settings=None, **how):
+    """A problem over random rows with weights, how they are seen given by `how`, and a random point of it."""
+    X, y = rng.standard_normal((n, d)), rng.standard_normal(n)
+    weight = rng.integers(1, 4, n).astype(float) if weighted else None
+    map = InputMap(how.pop("center", np.zeros(d)), **how)
+    rows = MappedRows.of(xp.asarray(X), xp.asarray(y), map, None if weight is None else xp.asarray(weight))
+    problem = Problem(rows, k, family(g), settings or Settings(noise=noise, penalty=0.3), rows.spread())
+    sigma = rng.uniform(0.5, 1.5, k) if noise == "per-expert" else np.full(k, 0.7)
+    return problem, Theta(rng.standard_normal((k, map.De)), rng.standard_normal((k - 1, map.Dg)), sigma)

@@ -1,0 +1,42 @@
+"""Numbers and lists as text."""
+
+import numpy as np
+import pytest
+
+from skmoe.report.formatting import fixed, listed, percent, short, three_digits, with_interval
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (3.14159, "3.14"),
+        (-0.012345, "−0.0123"),
+        (1234567.0, "1,230,000"),
+        (999.6, "1,000"),
+        (0.0, "0"),
+        (float("nan"), "–"),
+        (float("-inf"), "−∞"),
+        (1.234e-9, "1.23e−09"),
+        (0.09999, "0.100"),
+    ],
+)
+def test_three_digits_are_kept(value, text):
+    assert three_digits(value) == text
+
+
+def test_fixed_keeps_decimals_and_short_drops_zeros():
+    assert [fixed(v, 1) for v in (-1234.56, float("nan"))] == ["−1,234.6", "–"]
+    assert [short(v) for v in (1.0, -0.5, 12345.6)] == ["1", "−0.5", "1.235e+04"]
+
+
+def test_percent_never_rounds_to_nothing_or_all():
+    assert [percent(v) for v in (0.0, 0.001, 0.364, 0.999, 1.0)] == ["0%", "under 1%", "36%", "over 99%", "100%"]
+
+
+def test_interval_is_left_out_without_an_error():
+    assert with_interval(2.0, 0.5) == "2.00 (1.02 to 2.98)"
+    assert with_interval(2.0, np.nan) == with_interval(2.0, 0.0) == "2.00"
+
+
+def test_listed_joins_as_a_sentence_does():
+    assert [listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])] == ["a", "a and b", "a, b and c"]

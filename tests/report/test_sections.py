@@ -1,0 +1,108 @@
+"""Sections are plain records, and say what is true of the model."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from report.pages import problem
+from skmoe import MoERegressor, make_moe
+from skmoe.plots.outputs import MOST_POINTS
+from skmoe.report.data import report_data
+from skmoe.report.sections import cautions, certainty, gate, numbers, overview, prediction, regimes
+
+ALL = (overview, regimes, gate, certainty, prediction, cautions, numbers)
+
+
+@pytest.fixture(scope="module")
+def given(model, data):
+    return report_data(model, *data, None, None)
+
+
+def texts_in(value):
+    """All text of a record but the SVG of figures."""
+    if dataclasses.is_dataclass(value):
+        fields = [f.name for f in dataclasses.fields(value) if f.name != "svg"]
+        return [text for name in fields for text in texts_in(getattr(value, name))]
+    if isinstance(value, tuple):
+        return [text for item in value for text in texts_in(item)]
+    return [value] if isinstance(value, str) else []
+
+
+@pytest.mark.parametrize("section", ALL, ids=lambda section: section.__name__)
+def test_section_is_a_frozen_record_without_markup(section, given):
+    record = section(given)
+    assert dataclasses.is_dataclass(record)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(record, dataclasses.fields(record)[0].name, None)
+    assert not any("</" in text or "&amp;" in text for text in texts_in(record))
+
+
+@pytest.mark.parametrize("n", [MOST_POINTS, MOST_POINTS + 1])
+def test_captions_speak_of_chosen_rows_only_where_rows_are_left_out(model, n):
+    some = report_data(model, *problem(n, 3), None, None)
+    captions = (gate(some).responsibilities.caption, prediction(some).bands.caption)
+    for caption in captions:
+        assert ("chosen at random" in caption) == (n > MOST_POINTS)
+        assert ("2,000" in caption) == (n > MOST_POINTS)
+
+
+@pytest.mark.parametrize("settings", [{}, {"method": "joint-em", "n_init": 3}, {"method": "spectral"}])
+def test_certainty_of_one_expert_does_not_speak_of_starts(settings):
+    X, y, _ = make_moe(1500, 4, 1, random_state=0)
+    fitted = MoERegressor(n_experts=1, random_state=0, **settings).fit(X, y)
+    record = certainty(report_data(fitted, X, y, None, None))
+    assert record.trace is None
+    assert record.starts is None
+    said = " ".join(record.paragraphs)
+    assert "start" not in said
+    assert "runs" not in said
+    assert "random_state" not in said
+
+
+@pytest.mark.parametrize(("agreement", "words"), [(3, "3 runs from different starts ended"), (1, "No two runs")])
+def test_certainty_says_how_many_starts_agree(model, data, monkeypatch, agreement, words):
+    monkeypatch.setitem(model.history_, "agreement", agreement)
+    assert words in certainty(report_data(model, *data, None, None)).paragraphs[1]
+
+
+def test_certainty_does_not_call_a_moment_estimate_a_maximum():
+    X, y, _ = make_moe(1500, 4, 2, random_state=0)
+    fitted = MoERegressor(method="spectral", random_state=0).fit(X, y)
+    said = " ".join(certainty(report_data(fitted, X, y, None, None)).paragraphs)
+    assert "reached" not in said
+    assert "not maximised" in said
+
+
+def test_certainty_lists_the_runs_on_all_rows_best_at_zero(given):
+    table = certainty(given).starts
+    assert {row[1] for row in table.rows} == {"all rows"}
+    assert min(row[2].value for row in table.rows) == 0.0
+
+
+def test_cautions_name_small_experts(model, data, monkeypatch):
+    monkeypatch.setattr(model, "shares_", np.array([0.97, 0.03]))
+    assert "Few rows belong to expert 2" in cautions(report_data(model, *data, None, None)).warnings[0]
+
+
+def test_regimes_grey_coefficients_whose_interval_holds_zero(model, given):
+    rows = regimes(given).coefficients.rows
+    assert [row[0] for row in rows] == ["intercept", "dose", "age", "weight", "treated"]
+    for j, row in enumerate(rows[1:]):
+        for i, cell in enumerate(row[1:]):
+            value, error = model.expert_coef_[i, j], model.expert_coef_se_[i, j]
+            assert cell.value == value
+            assert cell.muted == (abs(value) < 1.959964 * error)
+
+
+def test_numbers_have_both_standard_errors(model, given):
+    table = numbers(given).coefficients
+    columns = dict(zip(table.columns, zip(*table.rows, strict=True), strict=True))
+    for name, robust in (("std. error", False), ("robust", True)):
+        np.testing.assert_equal([c.value for c in columns[name]], [row[3] for row in model.summary(robust=robust).rows])
+
+
+def test_captions_name_the_output_once(model, data):
+    X, y = data
+    assert prediction(report_data(model, X, y, "harvest", None)).bands.caption.startswith("Predictions of harvest (y) ")
+    assert prediction(report_data(model, X, y, "y", None)).bands.caption.startswith("Predictions of y with")

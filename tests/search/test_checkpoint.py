@@ -1,0 +1,123 @@
+"""A long fit that dies goes on from its checkpoint, to the same answer."""
+
+import signal
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+from skmoe import MoERegressor, load, make_moe
+from skmoe.likelihood import Theta
+from skmoe.search.checkpoint import Checkpoint
+from streams import let_samples_be_small
+
+
+@pytest.fixture(autouse=True)
+def small_samples(monkeypatch):
+    let_samples_be_small(monkeypatch, sample_rows=2000)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return make_moe(30000, 3, 2, noise_scale=0.4, random_state=1)[:2]
+
+
+def same(model, other, tol=1e-8):
+    names = ("expert_coef_", "gate_coef_", "noise_scale_", "gate_intercept_")
+    return all(np.allclose(getattr(model, n), getattr(other, n), rtol=0, atol=tol) for n in names)
+
+
+class DiedError(Exception):
+    pass
+
+
+def dying(stage, step):
+    """A progress report that ends the fit from within, at a pass over all rows."""
+    seen = []
+
+    def report(progress):
+        if progress.stage == stage:
+            seen.append(progress)
+            if len(seen) == step:
+                raise DiedError
+
+    return report
+
+
+@pytest.mark.parametrize("n_experts", [2, "auto"])
+def test_fit_goes_on_from_where_it_died(n_experts, rows, tmp_path):
+    path, (X, y) = tmp_path / "fit.npz", rows
+    whole = MoERegressor(n_experts, random_state=0).fit(X, y)
+    with pytest.raises(DiedError):
+        MoERegressor(n_experts, random_state=0, checkpoint=path, verbose=dying("all rows", 2)).fit(X, y)
+    seen = []
+    model = MoERegressor(n_experts, random_state=0, checkpoint=path, verbose=seen.append).fit(X, y)
+    assert model.converged_
+    assert same(model, whole)
+    begun = seen[0]
+    assert begun.stage == "all rows"  # the search that was over is not done again
+
+
+def test_killed_process_resumes_to_the_same_answer(rows, tmp_path):
+    X, y = rows
+    np.savez(tmp_path / "rows.npz", X=X, y=y)
+    program = textwrap.dedent(f"""
+        import os, signal, sys
+        from dataclasses import replace
+        import numpy as np
+        from skmoe import MoERegressor
+        MoERegressor._search_config = replace(MoERegressor._search_config, sample_rows=2000)
+        rows = np.load({str(tmp_path / "rows.npz")!r})
+        def report(progress):
+            if sys.argv[1] == "die" and progress.stage == "all rows" and progress.log_likelihood > -1e9:
+                os.kill(os.getpid(), signal.SIGKILL)
+        model = MoERegressor(2, random_state=0, checkpoint={str(tmp_path / "fit.npz")!r}, verbose=report)
+        model.fit(rows["X"], rows["y"]).save({str(tmp_path / "model")!r})
+    """)
+    first = subprocess.run([sys.executable, "-c", program, "die"], check=False)
+    assert first.returncode == -signal.SIGKILL
+    assert not (tmp_path / "model").exists()
+    subprocess.run([sys.executable, "-c", program, "live"], check=True)
+    assert same(load(tmp_path / "model"), MoERegressor(2, random_state=0).fit(X, y))
+
+
+def test_checkpoint_of_another_fit_is_refused(rows, tmp_path):
+    path, (X, y) = tmp_path / "fit.npz", rows
+    MoERegressor(2, random_state=0, checkpoint=path).fit(X[:3000], y[:3000])
+    with pytest.raises(ValueError, match=r"another fit \(.*noise.* differ\)"):
+        MoERegressor(2, random_state=0, checkpoint=path, noise="shared").fit(X[:3000], y[:3000])
+    with pytest.raises(ValueError, match=r"another fit \(.*mean.* differ\)"):
+        MoERegressor(2, random_state=0, checkpoint=path).fit(X[3000:6000], y[3000:6000])
+
+
+def test_unusable_checkpoints_are_refused(rows, tmp_path):
+    X, y = rows
+    with pytest.raises(ValueError, match="there is no folder"):
+        MoERegressor(2, checkpoint=tmp_path / "none" / "fit.npz").fit(X[:3000], y[:3000])
+    for content in ("not one", ""):
+        (tmp_path / "fit.npz").write_text(content)
+        with pytest.raises(ValueError, match="no checkpoint of skmoe"):
+            MoERegressor(2, checkpoint=tmp_path / "fit.npz").fit(X[:3000], y[:3000])
+
+
+@pytest.mark.parametrize("method", ["joint-em", "spectral"])
+def test_methods_without_a_checkpoint_refuse_one(method, rows, tmp_path):
+    X, y = rows
+    with pytest.raises(ValueError, match='checkpoint is for method="auto"'):
+        MoERegressor(2, method=method, checkpoint=tmp_path / "fit.npz").fit(X[:3000], y[:3000])
+    assert not (tmp_path / "fit.npz").exists()
+
+
+def test_random_numbers_go_on_from_where_they_were(tmp_path):
+    """What is drawn after a stage that was read back is what would have been drawn after it."""
+    theta = Theta(np.ones((2, 3)), np.zeros((1, 3)), np.ones(2))
+    rng = np.random.default_rng(5)
+    rng.random(3)
+    Checkpoint(tmp_path / "fit.npz", {"k": "2"}, {"mean": [1.0]}).put("2 experts", theta, rng)
+    expected = rng.random()
+    again, other = Checkpoint(tmp_path / "fit.npz", {"k": "2"}, {"mean": [1.0]}), np.random.default_rng(0)
+    assert again.get("3 experts", other) is None
+    assert again.get("2 experts", other).distance(theta) == 0
+    assert other.random() == expected
