@@ -104,7 +104,7 @@ def test_sums_do_not_depend_on_the_blocks(rng):
 
 
 def test_score_outer_is_the_outer_product_of_one_rows_gradient(rng):
-    no_penalty = Settings("per-expert", penalty=0.0)
+    no_penalty = Settings("per-expert", penalty=0.0, least_ridge=0.0)
     problem, theta = random_problem(rng, n=1, noise="per-expert", weighted=False, settings=no_penalty)
     slope = gradient(problem, theta).gradient
     np.testing.assert_allclose(score_outer(problem, theta), np.outer(slope, slope), atol=1e-12)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from problems import random_problem
-from skmoe.likelihood import Theta, information, mean_log_likelihood
+from skmoe.likelihood import Settings, Theta, information, mean_log_likelihood
 from skmoe.likelihood.penalty import penalty_at, penalty_information
 from skmoe.model.parameters import MoEParameters
 
@@ -78,25 +78,53 @@ def test_noise_is_held_above_its_floor(rng):
     assert not problem.is_admissible(theta, np.array([0.5, 0.5, 0.0]))
 
 
-def test_penalty_does_not_depend_on_the_order_of_experts(rng):
-    problem, theta = random_problem(rng)
-    W = np.vstack([theta.W, np.zeros((1, 3))])[[2, 0, 1]]
-    there, here = penalty_at(problem, (W - W[-1])[:-1])[0], penalty_at(problem, theta.W)[0]
-    assert there == pytest.approx(here, rel=1e-12)
+def penalised(rng, noise, tau):
+    settings = Settings(noise=noise, penalty=tau, pooled=rng.standard_normal(3), least_ridge=0.2)
+    return random_problem(rng, noise=noise, settings=settings)
+
+
+@pytest.mark.parametrize("tau", [0.0, 0.7])
+def test_penalty_does_not_depend_on_the_order_of_experts(rng, tau):
+    problem, theta = penalised(rng, "per-expert", tau)
+    order = [2, 0, 1]
+    W = np.vstack([theta.W, np.zeros((1, 3))])[order]
+    there = Theta(theta.A[order], (W - W[-1])[:-1], theta.sigma[order])
+    here = penalty_at(problem, theta).cost
+    assert penalty_at(problem, there).cost == pytest.approx(here, rel=1e-12)
     assert here > 0
 
 
-def test_penalty_has_its_gradient_and_curvature(rng):
-    problem, theta = random_problem(rng)
-    w, step = theta.W.ravel(), 1e-6
+@pytest.mark.parametrize("noise", ["shared", "per-expert", 0.7])
+@pytest.mark.parametrize("tau", [0.0, 0.7])
+def test_penalty_has_its_gradient_and_curvature(rng, noise, tau):
+    problem, theta = penalised(rng, noise, tau)
+    vector, step = problem.pack(theta), 1e-6
 
     def at(v):
-        return penalty_at(problem, v.reshape(theta.W.shape))
+        cost, *slopes = penalty_at(problem, problem.unpack(v, theta))
+        return cost, np.concatenate([part.ravel() for part in slopes])
 
-    slopes = [(at(w + e)[0] - at(w - e)[0]) / (2 * step) for e in step * np.eye(len(w))]
-    np.testing.assert_allclose(at(w)[1].ravel(), slopes, atol=1e-9)
-    curves = [(at(w + e)[1] - at(w - e)[1]).ravel() / (2 * step) for e in step * np.eye(len(w))]
+    moves = step * np.eye(len(vector))
+    slopes = [(at(vector + e)[0] - at(vector - e)[0]) / (2 * step) for e in moves]
+    np.testing.assert_allclose(at(vector)[1], slopes, atol=1e-9)
+    curves = [(at(vector + e)[1] - at(vector - e)[1]) / (2 * step) for e in moves]
     np.testing.assert_allclose(penalty_information(problem), curves, atol=1e-9)
+
+
+def test_penalty_is_zero_where_all_experts_are_the_pooled_one(rng):
+    problem, theta = penalised(rng, "per-expert", 0.7)
+    flat = Theta(np.tile(problem.settings.pooled, (3, 1)), np.zeros_like(theta.W), np.full(3, 0.4))
+    assert penalty_at(problem, flat).cost == pytest.approx(0.0, abs=1e-15)
+
+
+def test_without_a_penalty_a_ridge_is_left_on_the_gate_alone(rng):
+    problem, theta = penalised(rng, "per-expert", 0.0)
+    slopes = penalty_at(problem, theta)
+    W = np.vstack([theta.W, np.zeros((1, 3))])
+    expected = 0.5 * 0.2 * np.sum((W - W.mean(axis=0)) ** 2) / problem.total
+    assert slopes.cost == pytest.approx(expected, rel=1e-12)
+    assert not np.any(slopes.experts)
+    assert not np.any(slopes.noise)
 
 
 def test_theta_goes_part_of_the_way_towards_a_goal():

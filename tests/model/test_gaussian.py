@@ -83,13 +83,24 @@ def test_step_is_that_of_least_squares(family, point):
 def test_scale_maximises_the_likelihood_given_the_statistic(family, point):
     y, eta, tau = point
     statistic = float(np.sum(family.at(y, eta[0], np.exp(tau[0])).scale_statistic))
-    best = np.log(family.updated_scale(statistic, float(len(y))))
+    best = float(np.log(family.updated_scales(np.array([statistic]), np.array([float(len(y))]), 0.0, 1e-9))[0])
 
     def total(t):
         return np.sum(log_density(family, y, eta[0], np.array([t])))
 
     assert abs(slope(total, best)) < 1e-6
     assert total(best) > max(total(best - 0.1), total(best + 0.1))
+
+
+def test_ridge_draws_the_logs_of_scales_to_their_mean(family):
+    """The scales of the M-step are where the penalised objective has no slope, and none is below the floor."""
+    statistic, share, ridge = np.array([0.5, 2.0, 0.01]), np.array([0.2, 0.5, 0.3]), 0.01
+    logs = np.log(family.updated_scales(statistic, share, ridge, 1e-6))
+    slopes = family.scale_slope(statistic, share, np.exp(logs)) - ridge * (logs - np.mean(logs))
+    np.testing.assert_allclose(slopes, 0.0, atol=1e-4)
+    free = np.log(family.updated_scales(statistic, share, 0.0, 1e-6))
+    assert np.ptp(logs) < np.ptp(free)
+    assert np.min(family.updated_scales(statistic, share, 0.0, 0.3)) == pytest.approx(0.3)
 
 
 def test_distribution_is_scipys(family, point):

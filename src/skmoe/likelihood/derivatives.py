@@ -58,10 +58,10 @@ def _gradient_sums(problem: Problem, post: Posterior, block: Block) -> tuple[Any
 
 def _gradient_of(problem: Problem, theta: Theta, sums: list[Any]) -> Gradient:
     log_likelihood, share, experts, gate, *noise = sums
-    cost, slope = penalty_at(problem, theta.W)
-    gradient = np.concatenate([to_numpy(experts).ravel(), (to_numpy(gate) - slope).ravel(), [float(v) for v in noise]])
+    slopes = penalty_at(problem, theta)
+    parts = (to_numpy(experts) - slopes.experts, to_numpy(gate) - slopes.gate, np.array(noise, float) - slopes.noise)
     value = float(log_likelihood)
-    return Gradient(value, value - cost, to_numpy(share), gradient)
+    return Gradient(value, value - slopes.cost, to_numpy(share), np.concatenate([part.ravel() for part in parts]))
 
 
 def gradient(problem: Problem, theta: Theta) -> Gradient:
@@ -88,10 +88,7 @@ def information(problem: Problem, theta: Theta) -> Curvature:
     rows = block_rows_for(max(pairs, gram_channels(problem.De, pairs, problem.rows.X)))
     totals = problem.mean_of(kernel, theta, block_rows=min(rows, problem.block_rows))
     n_first = 4 + len(problem.noise_groups)
-    H = assembled(problem, *(to_numpy(b) for b in totals[n_first:]))
-    a, w = problem.k * problem.De, (problem.k - 1) * problem.Dg
-    if w:
-        H[a : a + w, a : a + w] += penalty_information(problem)
+    H = assembled(problem, *(to_numpy(b) for b in totals[n_first:])) + penalty_information(problem)
     here = _gradient_of(problem, theta, totals[:n_first])
     return Curvature(here.log_likelihood, here.objective, here.share, here.gradient, H)
 

@@ -76,10 +76,9 @@ def em_sums(problem: Problem, theta: Theta, labels: Array | None = None) -> EMSu
         return *experts, grams[:k, :], xp.sum(R * post.log_P), E @ V.T, grams[k:, :]
 
     log_likelihood, share, statistic, gradient, gram, *gate = problem.mean_of(kernel, theta, labels)
-    cost, _ = penalty_at(problem, theta.W)
     return EMSums(
         float(log_likelihood),
-        float(log_likelihood) - cost,
+        float(log_likelihood) - penalty_at(problem, theta).cost,
         to_numpy(share),
         to_numpy(statistic),
         to_numpy(gradient),

@@ -31,10 +31,13 @@ class Settings:
     ----------
     noise : "shared", "per-expert", or a known scale
     penalty : float
-        Ridge on the gate, in total log-likelihood: ``penalty / 2`` times the squares of the gate's coefficients about
-        their mean over experts, so that the order of experts does not matter.
+        Strength of the penalty, in total log-likelihood; see `skmoe.likelihood.penalty`.
+    pooled : (De,) array
+        The pooled regression that a penalty draws experts to; zero by default.
+    least_ridge : float
+        Ridge on the gate that is there without a penalty.
     noise_floor : float
-        Least noise scale, as a part of the spread of the outputs.
+        Least noise scale, as the model sees outputs.
     least_share : float
         Least share of the rows an expert may hold.
     least_rows : float
@@ -42,7 +45,9 @@ class Settings:
     """
 
     noise: str | float = "shared"
-    penalty: float = 1e-5
+    penalty: float = 0.0
+    pooled: Any = 0.0
+    least_ridge: float = 1e-5
     noise_floor: float = 1e-3
     least_share: float = 0.005
     least_rows: float = 2.0
@@ -107,7 +112,7 @@ class Problem:
     @property
     def noise_floor(self) -> float:
         """Least noise scale, as the model sees outputs."""
-        return self.settings.noise_floor * self.spread
+        return self.settings.noise_floor
 
     @property
     def min_share(self) -> float:
@@ -131,7 +136,7 @@ class Problem:
 
     def with_experts(self, k: int) -> Problem:
         """Another number of experts over the same rows."""
-        return replace(self, k=k, spread=self.rows.spread())
+        return replace(self, k=k)
 
     def laid_out(self) -> LaidOutRows:
         """The rows, laid out in memory."""

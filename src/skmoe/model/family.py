@@ -103,11 +103,24 @@ class Family(Protocol):
     def sample(self, eta: np.ndarray, scale: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Draw an output for each predictor, on the host."""
 
-    def statistic_after(self, statistic: np.ndarray, steps: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-        """Sums (k,) of `Law.scale_statistic` after experts moved by `steps` (k, D), where that is known exactly."""
+    def step_scale(self, scale: np.ndarray) -> np.ndarray:
+        """What `Law.score` is multiplied by in `Law.step_score`."""
 
-    def updated_scale(self, statistic: float, share: float) -> float:
-        """Scale of experts that hold `share` of the rows, from their summed statistic."""
+    def statistic_after(
+        self, statistic: np.ndarray, steps: np.ndarray, gradient: np.ndarray, gram: np.ndarray
+    ) -> np.ndarray:
+        """Sums (..., k) of `Law.scale_statistic` after experts moved by `steps`, where that is known exactly."""
+
+    def updated_scales(
+        self, statistic: np.ndarray, share: np.ndarray, ridge: float | np.ndarray, floor: float
+    ) -> np.ndarray:
+        """Scales (..., k) of experts that hold `share` of the rows, from their summed statistics.
+
+        A `ridge` per row draws the logs of the scales to their mean; none is below `floor`.
+        """
+
+    def scale_slope(self, statistic: np.ndarray, share: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """Sums of `Law.scale_score` from those of the statistic and of the responsibilities."""
 
     def start_response(self, y: Array) -> Array:
         """Rough predictors from outputs, for a first fit by least squares."""

@@ -16,6 +16,7 @@ from skmoe.rows.arrays import Array, array_namespace
 __all__ = ["GaussianFamily", "as_family"]
 
 HALF_LOG_2PI = float(0.5 * np.log(2 * np.pi))
+NOISE_STEPS = 4  # of Newton, from a start that is right without a ridge
 
 
 @dataclass(frozen=True)
@@ -142,13 +143,34 @@ class GaussianFamily:
         """Draw outputs."""
         return self.g(eta) + scale * rng.standard_normal(np.shape(eta))
 
-    def statistic_after(self, statistic: np.ndarray, steps: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-        """Squared residuals after the step: exact for linear experts, without another pass over the rows."""
-        return statistic - np.sum(steps * gradient, axis=-1) if self.g.linear else statistic
+    def step_scale(self, scale: np.ndarray) -> np.ndarray:
+        """The variance, which cancels in the M-step."""
+        return scale**2
 
-    def updated_scale(self, statistic: float, share: float) -> float:
-        """Root mean square residual."""
-        return float(np.sqrt(max(statistic, 0.0) / share))
+    def statistic_after(
+        self, statistic: np.ndarray, steps: np.ndarray, gradient: np.ndarray, gram: np.ndarray
+    ) -> np.ndarray:
+        """Squared residuals after the step: exact for linear experts, without another pass over the rows."""
+        if not self.g.linear:
+            return statistic
+        curve = np.sum((gram @ steps[..., None])[..., 0] * steps, axis=-1)
+        return statistic - 2 * np.sum(steps * gradient, axis=-1) + curve
+
+    def updated_scales(
+        self, statistic: np.ndarray, share: np.ndarray, ridge: float | np.ndarray, floor: float
+    ) -> np.ndarray:
+        """Root mean square residuals, drawn together by a ridge."""
+        statistic = np.maximum(statistic, floor**2 * share)
+        logs = 0.5 * np.log(statistic / share)
+        for _ in range(NOISE_STEPS if np.any(ridge) else 0):  # Newton on each log scale, about the mean as it moves
+            curve = statistic * np.exp(-2 * logs)
+            pull = ridge * (logs - np.mean(logs, axis=-1, keepdims=True))
+            logs = logs + (curve - share - pull) / (2 * curve + ridge)
+        return np.maximum(np.exp(logs), floor)
+
+    def scale_slope(self, statistic: np.ndarray, share: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """Squared standardised residuals less responsibilities."""
+        return statistic / scale**2 - share
 
     def _line(self) -> tuple[float, float]:
         """Slope and level of the line through g(-1) and g(1), which has the right signs; EM bends it."""
@@ -169,4 +191,4 @@ class GaussianFamily:
 
 def as_family(value: Any) -> Family:
     """A family as it is, or Gaussian noise about an activation given by name, callable or `Activation`."""
-    return value if hasattr(value, "updated_scale") else GaussianFamily(get_activation(value))
+    return value if hasattr(value, "updated_scales") else GaussianFamily(get_activation(value))

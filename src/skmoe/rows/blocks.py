@@ -56,7 +56,7 @@ def row_blocks(*arrays: Array | None, block_rows: int) -> Iterator[tuple[Any, ..
         yield tuple(None if a is None else a[rows, ...] for a in arrays)
 
 
-def sum_over_blocks(kernel: Kernel, *arrays: Array | None, block_rows: int) -> list[Any]:
+def sum_over_blocks(kernel: Kernel, *arrays: Array | None, block_rows: int, shared: bool = True) -> list[Any]:
     """Add up the tuples of sums that `kernel` returns for each block of rows.
 
     The digits of the result do not depend on the number of threads.
@@ -68,20 +68,22 @@ def sum_over_blocks(kernel: Kernel, *arrays: Array | None, block_rows: int) -> l
     *arrays : arrays with n rows, streamed columns of one table, or None
     block_rows : int
         Rows per block, see `block_rows_for`.
+    shared : bool
+        Whether blocks may be shared out over threads; where they are small that would cost more than it saves.
     """
     lead = _lead(arrays)
     if isinstance(lead, Streamed) and lead.remote:
         return lead.sum(kernel, arrays, block_rows)
     total: list[Any] = []
     with one_blas_thread:
-        for part in _parts(kernel, lead, row_blocks(*arrays, block_rows=block_rows), block_rows):
+        for part in _parts(kernel, lead, row_blocks(*arrays, block_rows=block_rows), block_rows, shared):
             total = [a + b for a, b in zip(total, part, strict=True)] if total else list(part)
     return total
 
 
-def _parts(kernel: Kernel, lead: Any, blocks: Iterator[Any], block_rows: int) -> Iterator[Any]:
+def _parts(kernel: Kernel, lead: Any, blocks: Iterator[Any], block_rows: int, shared: bool) -> Iterator[Any]:
     """Sums of each block in order, on several threads where there are blocks enough for them."""
-    if isinstance(lead, np.ndarray | Streamed):
+    if shared and isinstance(lead, np.ndarray | Streamed):
         threads = threads_allowed()
         if threads > 1 and lead.shape[0] >= BLOCKS_PER_THREAD * threads * block_rows:
             return in_order(kernel, blocks, threads)

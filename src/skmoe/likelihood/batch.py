@@ -1,0 +1,221 @@
+r"""Many models of one shape at once: their sums over the same rows are one pass, starts times experts as channels.
+
+On few rows a step of one model is overhead; a batch of them is a few matrix products. The gate's curvature is that of
+:math:`p_i (1 - p_i)\, v v^\top` for each expert by itself. The softmax's curvature is the Laplacian of a graph with
+weights :math:`p_i p_j`, which is at most twice this, its diagonal; steps are guarded, so the factor is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skmoe.likelihood.problem import Problem
+from skmoe.likelihood.theta import Theta
+from skmoe.model.family import Family, Law
+from skmoe.model.gate import with_zero_row
+from skmoe.rows.arrays import Array, array_namespace, on_accelerator, to_device, to_numpy
+from skmoe.rows.blocks import sum_over_blocks
+from skmoe.rows.products import monomials, unpack_symmetric, weighted_grams
+
+__all__ = ["BatchPosterior", "BatchSums", "ThetaBatch", "batch_posterior", "batch_sums"]
+
+BLOCK_DOUBLES = 2**14
+"""Size of a block's channels on a CPU: temporaries of 128 KiB stay in the cache, and the allocator keeps them."""
+SHARED_DOUBLES = 2**23
+"""Rows times channels from which blocks of rows are shared out over threads."""
+LEAST_LOG = -80.0
+"""Logs of probabilities are held above this: smaller ones are nothing to a sum, but slow as denormal numbers."""
+
+
+@dataclass(frozen=True)
+class ThetaBatch:
+    """S models: experts A (S, k, De), gate W (S, k, Dg) of all experts, scales sigma (S, k), on the host.
+
+    Only differences between a model's gate vectors count; here none of them is zero.
+    """
+
+    A: np.ndarray
+    W: np.ndarray
+    sigma: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.A)
+
+    @property
+    def k(self) -> int:
+        """Number of experts."""
+        return self.A.shape[1]
+
+    @classmethod
+    def of(cls, thetas: Sequence[Theta]) -> ThetaBatch:
+        """Models of one shape, as a batch."""
+        W = [with_zero_row(theta.W) for theta in thetas]
+        W = [w - np.mean(w, axis=0) for w in W]
+        return cls(np.array([t.A for t in thetas]), np.array(W), np.array([t.sigma for t in thetas]))
+
+    @classmethod
+    def joined(cls, batches: Sequence[ThetaBatch]) -> ThetaBatch:
+        """Batches one after the other."""
+        return cls(*(np.concatenate([getattr(b, part) for b in batches]) for part in ("A", "W", "sigma")))
+
+    def picked(self, rows: Any) -> ThetaBatch:
+        """Some of the models."""
+        return ThetaBatch(self.A[rows], self.W[rows], self.sigma[rows])
+
+    def theta(self, i: int) -> Theta:
+        """One of the models."""
+        W = self.W[i] - self.W[i, -1]
+        return Theta(self.A[i].copy(), W[:-1], self.sigma[i].copy())
+
+    def towards(self, goal: ThetaBatch, part: np.ndarray) -> ThetaBatch:
+        """Go part (S,) of the way to `goal`; scales move geometrically."""
+        t = part[:, None, None]
+        sigma = self.sigma * (goal.sigma / self.sigma) ** part[:, None]
+        return ThetaBatch(self.A + t * (goal.A - self.A), self.W + t * (goal.W - self.W), sigma)
+
+
+class BatchPosterior(NamedTuple):
+    """What one look at a block of rows tells of S models."""
+
+    R: Array  # (S, k, b) responsibilities
+    P: Array  # (S, k, b) gate
+    law: Law
+    log_density: Array  # (S, b), less what is the same for all experts
+
+
+@dataclass(frozen=True)
+class BatchSums:
+    """Sums over rows for each of S models, divided by the total weight of the rows."""
+
+    log_likelihood: np.ndarray  # (S,)
+    share: np.ndarray  # (S, k) responsibilities
+    statistic: np.ndarray  # (S, k) what scales are updated from
+    expert_gradient: np.ndarray  # (S, k, De) right sides of the experts' least squares
+    gate_gradient: np.ndarray  # (S, k, Dg)
+    expert_gram: np.ndarray  # (S, k, De, De), empty where it was not asked for
+    gate_gram: np.ndarray  # (S, k, Dg, Dg), likewise
+
+    def picked(self, rows: Any) -> BatchSums:
+        """Sums of some of the models."""
+        return BatchSums(*(part[rows] if part.size else part for part in vars(self).values()))
+
+
+def _normalised(L: Array) -> tuple[Array, Array, Array]:
+    """Exponentials of L (S, k, b) that add up to one over experts, and the largest of L and log of the sum beside it.
+
+    L is left less its largest.
+    """
+    xp = array_namespace(L)
+    top = xp.max(L, axis=1, keepdims=True)
+    L -= top
+    E = xp.exp(xp.maximum(L, xp.asarray(LEAST_LOG, dtype=L.dtype)))
+    total = xp.sum(E, axis=1, keepdims=True)
+    E /= total
+    return E, top, xp.log(total)
+
+
+def batch_posterior(family: Family, W: Array, A: Array, scale: Array, U: Array, V: Array, y: Array) -> BatchPosterior:
+    """Responsibilities, gate, laws of the experts and log density of a block of rows, for S models.
+
+    Parameters
+    ----------
+    family : Family
+    W, A : (S k, Dg), (S k, De) arrays
+        Gate and experts of all models, as channels.
+    scale : (S, k, 1) array
+    U, V : (De, b), (Dg, b) inputs of the experts and of the gate, often the same array
+    y : (b,)
+    """
+    xp = array_namespace(U)
+    channels, shape = W.shape[0], (*scale.shape[:2], y.shape[0])
+    if U is V:  # one product is faster than two thin ones
+        both = xp.concat([W, A], axis=0) @ U
+        logits, eta = both[:channels, :], both[channels:, :]
+    else:
+        logits, eta = W @ V, A @ U
+    logits = xp.reshape(logits, shape)
+    P, _, log_total = _normalised(logits)
+    law = family.at(y, xp.reshape(eta, shape), scale)
+    joint = law.log_density
+    joint += logits
+    joint -= log_total
+    R, top, log_total = _normalised(joint)
+    return BatchPosterior(R, P, law, (top + log_total)[:, 0, :])
+
+
+def _grams(C: Array, Z: Array) -> Array:
+    """Gram matrices of a block, packed; many channels are one product on an accelerator too."""
+    return C @ monomials(Z).T if on_accelerator(Z) else weighted_grams(C, Z)
+
+
+def batch_sums(
+    problem: Problem, batch: ThetaBatch, run_weight: Array | None = None, *, grams: bool = True
+) -> BatchSums:
+    """Sums of an EM step for each model of a batch, in one pass over the rows of `problem`.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its number of experts does not count; that of the batch does.
+    batch : ThetaBatch
+    run_weight : (n, S) array, optional
+        Row weights of each model by itself, times those of the rows.
+    grams : bool
+        Whether Gram matrices are wanted.
+    """
+    rows, like, family = problem.rows, problem.rows.X, problem.family
+    S, k, De = batch.A.shape
+    Dg = batch.W.shape[2]
+    W, A = to_device(batch.W.reshape(S * k, Dg), like), to_device(batch.A.reshape(S * k, De), like)
+    scale = to_device(batch.sigma[:, :, None], like)
+
+    def kernel(x: Array, y: Array, weight: Array | None, own: Array | None) -> tuple[Array, ...]:
+        U, V, y, weight = rows.block(x, y, weight)
+        xp = array_namespace(U)
+        R, P, law, log_density = batch_posterior(family, W, A, scale, U, V, y)
+        drawn = P
+        if own is not None:
+            own = xp.matrix_transpose(own) if weight is None else xp.matrix_transpose(own) * weight
+            log_density, R, drawn = log_density * own, R * own[:, None, :], P * own[:, None, :]
+        elif weight is not None:
+            log_density, R, drawn = log_density * weight, R * weight, P * weight
+
+        def flat(C: Array) -> Array:
+            return xp.reshape(C, (S * k, y.shape[0]))
+
+        score, curve = R * law.step_score, law.step_weight
+        sums = (
+            xp.sum(log_density, axis=1),
+            xp.sum(R, axis=2),
+            xp.sum(R * law.scale_statistic, axis=2),
+            flat(score) @ U.T,
+            flat(R - drawn) @ V.T,
+        )
+        if not grams:
+            return sums
+        expert, gate = flat(R if curve is None else R * curve), flat(drawn * (1 - P))
+        if U is V:
+            both = _grams(xp.concat([expert, gate], axis=0), U)
+            return *sums, both[: S * k, :], both[S * k :, :]
+        return *sums, _grams(expert, U), _grams(gate, V)
+
+    channels = S * k
+    block_rows = max(1, 2**20 // channels) if on_accelerator(like) else max(64, BLOCK_DOUBLES // channels)
+    arrays = (rows.X, rows.y, rows.weight, run_weight)
+    totals = sum_over_blocks(kernel, *arrays, block_rows=block_rows, shared=rows.n * channels >= SHARED_DOUBLES)
+    rows.passes.count += 1
+    ll, share, statistic, eg, gg, *gram = (to_numpy(t) / problem.total for t in totals)
+    base = family.log_base * (1.0 if run_weight is None else to_numpy(_run_totals(rows, run_weight)) / problem.total)
+    square = [unpack_symmetric(g).reshape(S, k, D, D) for g, D in zip(gram, (De, Dg), strict=False)]
+    expert_gram, gate_gram = square if grams else (np.empty(0), np.empty(0))
+    return BatchSums(ll + base, share, statistic, eg.reshape(S, k, De), gg.reshape(S, k, Dg), expert_gram, gate_gram)
+
+
+def _run_totals(rows: Any, run_weight: Array) -> Array:
+    xp = array_namespace(run_weight)
+    own = run_weight if rows.weight is None else run_weight * rows.weight[:, None]
+    return xp.sum(own, axis=0)

@@ -1,0 +1,88 @@
+"""Sums of many models at once are those of each model by itself."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from problems import random_problem
+from skmoe.likelihood import Theta, em_sums
+from skmoe.likelihood.batch import ThetaBatch, batch_sums
+
+
+def other_points(rng, theta, count):
+    return [
+        Theta(
+            theta.A + 0.3 * rng.standard_normal(theta.A.shape),
+            theta.W + 0.3 * rng.standard_normal(theta.W.shape),
+            theta.sigma * np.exp(0.2 * rng.standard_normal(theta.sigma.shape)),
+        )
+        for _ in range(count)
+    ]
+
+
+@pytest.mark.parametrize("g", ["linear", "sigmoid", "relu"])
+@pytest.mark.parametrize(
+    "how", [{}, {"expert_columns": (0, 2), "gate_columns": (1,)}], ids=["same columns", "own columns"]
+)
+@pytest.mark.parametrize("weighted", [True, False])
+def test_sums_of_a_batch_are_those_of_each_model(rng, xp, g, how, weighted):
+    problem, theta = random_problem(rng, g=g, noise="per-expert", xp=xp, weighted=weighted, **how)
+    points = other_points(rng, theta, 3)
+    batch = batch_sums(problem, ThetaBatch.of(points))
+    for s, point in enumerate(points):
+        one = em_sums(problem, point)
+        assert batch.log_likelihood[s] == pytest.approx(one.log_likelihood, rel=1e-10)
+        np.testing.assert_allclose(batch.share[s], one.share, atol=1e-12)
+        np.testing.assert_allclose(batch.statistic[s], one.statistic, atol=1e-10)
+        np.testing.assert_allclose(batch.expert_gradient[s], one.expert_gradient, atol=1e-10)
+        np.testing.assert_allclose(batch.expert_gram[s], one.expert_gram, atol=1e-10)
+
+
+def test_gate_sums_of_a_batch_match_their_definition(rng):
+    problem, theta = random_problem(rng, noise="per-expert")
+    V = np.asarray(problem.rows.X).T
+    W = np.vstack([theta.W, np.zeros((1, 3))])
+    P = np.exp(W @ V)
+    P /= P.sum(axis=0)
+    weight = problem.rows.weight / problem.total
+    sums = batch_sums(problem, ThetaBatch.of([theta]))
+    expected = np.einsum("kn,dn,en->kde", P * (1 - P) * weight, V, V)
+    np.testing.assert_allclose(sums.gate_gram[0], expected, atol=1e-12)
+    np.testing.assert_allclose(sums.gate_gradient[0].sum(axis=0), 0.0, atol=1e-12)
+    one = em_sums(problem, theta).gate.gradient  # less the ridge, which is not the kernel's
+    ridge = max(problem.settings.penalty, problem.settings.least_ridge) / problem.total * (theta.W - W.mean(axis=0))
+    np.testing.assert_allclose(sums.gate_gradient[0][:-1] - ridge, one, atol=1e-12)
+
+
+def test_each_model_may_have_row_weights_of_its_own(rng):
+    problem, theta = random_problem(rng, noise="per-expert")
+    points = other_points(rng, theta, 2)
+    own = rng.integers(0, 3, (problem.n, 2)).astype(float)
+    batch = batch_sums(problem, ThetaBatch.of(points), own)
+    for s, point in enumerate(points):
+        rows = replace(problem.rows, weight=problem.rows.weight * own[:, s])
+        one = em_sums(problem.on(rows), point)
+        assert batch.log_likelihood[s] == pytest.approx(one.log_likelihood, rel=1e-10)
+        np.testing.assert_allclose(batch.expert_gram[s], one.expert_gram, atol=1e-10)
+
+
+def test_blocks_do_not_matter(rng, monkeypatch):
+    problem, theta = random_problem(rng, n=500, noise="per-expert")
+    batch = ThetaBatch.of(other_points(rng, theta, 3))
+    one = batch_sums(problem, batch)
+    monkeypatch.setattr("skmoe.likelihood.batch.BLOCK_DOUBLES", 64 * 9)
+    many = batch_sums(problem, batch)
+    np.testing.assert_allclose(many.expert_gram, one.expert_gram, atol=1e-12)
+    np.testing.assert_allclose(many.log_likelihood, one.log_likelihood, rtol=1e-12)
+
+
+def test_batches_are_taken_apart_and_put_together(rng):
+    _, theta = random_problem(rng)
+    points = other_points(rng, theta, 3)
+    batch = ThetaBatch.of(points)
+    for i, point in enumerate(points):
+        assert batch.theta(i).distance(point) < 1e-12
+    joined = ThetaBatch.joined([batch.picked([2]), batch.picked([0, 1])])
+    assert joined.theta(0).distance(points[2]) < 1e-12
+    assert len(joined) == 3
