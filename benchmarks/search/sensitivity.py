@@ -54,7 +54,6 @@ ABOUT_LARGE_TABLES = (
     "sample_rows_per_coefficient",
     "spectral_rows",
     "most_rows",
-    "long_rows",
 )
 FACTORS = (0.5, 2.0)
 BELOW_ONE = 0.99  # what is a part of something stays one

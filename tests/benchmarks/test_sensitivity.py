@@ -43,7 +43,7 @@ def test_every_field_is_changed_both_ways_unless_it_is_one():
 def test_fields_that_a_fit_does_not_read_do_not_matter_to_it():
     rows = small()
     read = sensitivity.fields_read(rows) & set(NAMES)
-    assert "first_steps" in read
+    assert "em_heat" in read
     assert "patience" not in read  # of the choice of the number of experts
     assert sensitivity.fit(rows, SearchConfig(patience=7)).value == sensitivity.fit(rows, SearchConfig()).value
 
@@ -54,6 +54,6 @@ def test_report_counts_against_the_best_of_all_runs():
     default = {"a": Run(-1.0, 1.0), "b": Run(-2.0, 1.0)}
     table = sensitivity.report(["keep", "gain"], default, {variant: {"a": Run(-1.0005, 3.0), "b": Run(-1.5, 1.0)}})
     first = [next(iter(column.cells)) for column in table.columns]
-    assert first == ["keep", "0.35", "2", "1", "0.7", "2", "2.00", ""]
+    assert first == ["keep", "0.5", "2", "1", "0.7", "2", "2.00", ""]
     assert [list(column.cells)[1] for column in table.columns][:3] == ["gain", "0.05", "0"]
     assert np.isfinite(sensitivity.WIN)

@@ -4,10 +4,11 @@ import pytest
 from problems import standard_problem
 from skmoe import make_moe
 from skmoe.likelihood import Theta, em_sums, mean_log_likelihood
+from skmoe.likelihood.batch import ThetaBatch
 from skmoe.search.config import SearchConfig
 from skmoe.search.finish import maximise
-from skmoe.search.moves import grown_starts, prune, removal_losses, remove_and_split, split_moments, union
-from skmoe.search.records import StartKind
+from skmoe.search.moves import drop_and_split, grown_starts, pruned, recombined, removal_losses, splits_of
+from skmoe.search.records import Start, StartKind
 from skmoe.search.starts import labelled_start, random_labels
 
 CONFIG = SearchConfig()
@@ -20,7 +21,11 @@ def one_does_all(y):
 
 
 def moves_from(problem, theta):
-    return list(remove_and_split(problem, theta, em_sums(problem, theta).share, CONFIG))
+    return drop_and_split(problem, [theta], CONFIG, 100)
+
+
+def losses(problem, theta):
+    return removal_losses(problem, ThetaBatch.of([theta]))[0] / problem.total
 
 
 def test_removal_loss_is_that_of_the_model_without_the_expert():
@@ -28,7 +33,7 @@ def test_removal_loss_is_that_of_the_model_without_the_expert():
     problem = standard_problem(X, y, 4, intercept=False)
     theta = problem.rows.map.from_parameters(truth)
     W = np.vstack([theta.W, np.zeros((1, 3))])
-    for i, loss in enumerate(removal_losses(problem, theta)):
+    for i, loss in enumerate(losses(problem, theta)):
         kept = [j for j in range(4) if j != i]
         V = (W[kept] - W[kept[-1]])[:-1]
         rest = mean_log_likelihood(problem.with_experts(3), Theta(theta.A[kept], V, theta.sigma[kept]))
@@ -63,60 +68,79 @@ def test_the_cheapest_other_expert_is_the_one_replaced():
     X, y, truth = make_moe(1000, 3, 4, noise_scale=0.1, random_state=8)
     problem = standard_problem(X, y, 4)
     fit = maximise(problem, problem.rows.map.from_parameters(truth))
-    loss = removal_losses(problem, fit.theta)
+    loss = losses(problem, fit.theta)
     moves = moves_from(problem, fit.theta)
-    assert len(moves) == 2 * 4  # each expert split in two ways
-    for move, split in zip(moves, np.repeat(np.arange(4), 2), strict=True):
-        changed = np.flatnonzero(np.any(move.theta.A != fit.theta.A, axis=1))
-        cheapest = min((j for j in range(4) if j != split), key=lambda j: loss[j])
-        assert set(changed) == {split, cheapest}
+    assert len(moves) == 3 * 4  # each expert split in three ways
+    for move in moves:
+        changed = set(np.flatnonzero(np.any(np.abs(move.theta.A - fit.theta.A) > 1e-9, axis=1)))
+        cheapest = {i: min((j for j in range(4) if j != i), key=lambda j: loss[j]) for i in range(4)}
+        assert changed in [{i, j} for i, j in cheapest.items()]
+    assert [move.name for move in drop_and_split(problem, [fit.theta], CONFIG, 5)] == [m.name for m in moves[:5]]
 
 
-def test_split_moments_match_their_definition(rng):
+def test_splits_follow_the_moments_of_residuals():
+    """Promises and shifts, computed again from responsibilities and residuals row by row."""
     X, y, truth = make_moe(300, 2, 2, noise_scale=0.3, random_state=5)
     problem = standard_problem(X, y, 2)
     theta = problem.rows.map.from_parameters(truth)
     U = problem.rows.map.lay_out(X).T
     R = truth.responsibilities(X, y)
     e = (y[:, None] - U @ theta.A.T) / theta.sigma
-    found = split_moments(problem, theta)
-    for part, weight in zip(found, (R, R * (e**2 - 1), R * e), strict=True):
-        np.testing.assert_allclose(part, np.einsum("nk,nd,ne->kde", weight, U, U) / 300, atol=1e-10)
+    for split in splits_of(problem, ThetaBatch.of([theta]), CONFIG)[0]:
+        r, residual = R[:, split.expert], e[:, split.expert]
+        G = np.einsum("n,nd,ne->de", r, U, U) / np.sum(r)
+        values, vectors = np.linalg.eigh(G)
+        white = vectors / np.sqrt(values)
+        what = residual**2 - 1 if split.way == "crossing" else residual
+        M = white.T @ np.einsum("n,nd,ne->de", r * what, U, U) @ white / np.sum(r)
+        sizes = np.linalg.eigvalsh(M)
+        if split.way == "crossing":
+            expected = np.mean(r) * max(sizes[-1], 0.0) ** 2 / 4
+        else:
+            expected = np.mean(r) * np.sort(np.abs(sizes))[{"bend": -1, "second bend": -2}[split.way]] ** 2
+        assert split.promise == pytest.approx(expected, rel=1e-8, abs=1e-12)
 
 
-def test_grown_starts_have_one_expert_more_and_lead_upwards():
+@pytest.mark.parametrize("intercept", [True, False])
+def test_grown_starts_have_one_expert_more_and_lead_upwards(intercept):
     X, y, _ = make_moe(1500, 3, 3, noise_scale=0.1, random_state=8)
-    two, three = (standard_problem(X, y, k) for k in (2, 3))
+    two, three = (standard_problem(X, y, k, intercept=intercept) for k in (2, 3))
     smaller = maximise(two, labelled_start(two, np.arange(1500) % 2))
-    grown = grown_starts(three, smaller.theta, CONFIG)
-    assert len(grown) == 2 * 2
+    grown = grown_starts(three, [smaller.theta], CONFIG, np.random.default_rng(0), 100)
+    assert len(grown) == 3 * 2  # each expert split in three ways
     assert {start.kind for start in grown} == {StartKind.GROWN}
     assert {start.theta.k for start in grown} == {3}
     best = max(maximise(three, start.theta).log_likelihood for start in grown)
     assert best > smaller.log_likelihood + 0.1
 
 
-def test_models_without_intercepts_are_not_grown():
-    X, y, _ = make_moe(300, 3, 3, random_state=8)
-    problem = standard_problem(X, y, 3, intercept=False)
-    start = labelled_start(problem.with_experts(2), np.arange(300) % 2)
-    assert grown_starts(problem, start, CONFIG) == []
+def test_several_experts_more_are_splits_of_different_ones():
+    X, y, _ = make_moe(600, 3, 3, noise_scale=0.1, random_state=8)
+    problem = standard_problem(X, y, 5)
+    start = labelled_start(problem.with_experts(3), np.arange(600) % 3)
+    grown = grown_starts(problem, [start], CONFIG, np.random.default_rng(0), 4)
+    assert len(grown) == 4
+    for found in grown:
+        assert found.theta.k == 5
+        kept = [np.any(np.all(np.abs(found.theta.A - a) < 1e-9, axis=1)) for a in start.A]
+        assert sum(kept) == 1  # two of the three were split
 
 
-def test_prune_keeps_the_experts_that_matter(rng):
+def test_pruning_keeps_the_experts_that_matter(rng):
     X, y, truth = make_moe(1000, 3, 3, noise_scale=0.1, random_state=8)
     problem = standard_problem(X, y, 3)
     best = maximise(problem, problem.rows.map.from_parameters(truth))
-    poor = labelled_start(problem, random_labels(problem, rng))
-    pooled = union(poor, best.theta)
-    assert pooled.k == 6
-    kept = prune(problem, pooled)
-    assert kept.k == 3
-    assert mean_log_likelihood(problem, kept) > best.log_likelihood - 0.01
+    poor = Start("poor", StartKind.RANDOM, labelled_start(problem, random_labels(problem, rng)))
+    good = Start("good", StartKind.CHOSEN, best.theta)
+    (found,) = recombined(problem, [(poor, good)], CONFIG)
+    assert (found.kind, found.parents) == (StartKind.POOLED, ("poor", "good"))
+    assert mean_log_likelihood(problem, found.theta) > best.log_likelihood - 0.01
 
 
-def test_union_leaves_each_model_its_own_gate(rng):
-    one, other = (Theta(rng.standard_normal((3, 2)), rng.standard_normal((2, 2)), np.ones(3)) for _ in range(2))
-    W = np.vstack([union(one, other).W, np.zeros((1, 2))])
-    np.testing.assert_allclose((W[:3] - W[2])[:-1], one.W)
-    np.testing.assert_allclose((W[3:] - W[5])[:-1], other.W)
+def test_pruning_without_steps_removes_the_least_missed():
+    X, y, truth = make_moe(1000, 3, 4, noise_scale=0.1, random_state=8)
+    problem = standard_problem(X, y, 4)
+    theta = problem.rows.map.from_parameters(truth)
+    kept = pruned(problem, ThetaBatch.of([theta]), 3, 0).theta(0)
+    gone = int(np.argmin(losses(problem, theta)))
+    np.testing.assert_allclose(kept.A, np.delete(theta.A, gone, axis=0), atol=1e-12)

@@ -45,7 +45,7 @@ def test_records_tell_every_start_and_the_winner_reached_all_rows():
     search = Search(problem, np.random.default_rng(0), starts=[given])
     fit = search.run()
     assert "truth" in {record.name for record in search.records}
-    drawn = {StartKind.OVERFULL, StartKind.VORONOI, StartKind.RANDOM}
+    drawn = {StartKind.JOINT, StartKind.VORONOI, StartKind.RANDOM}
     assert drawn | {StartKind.SPECTRAL} <= {record.kind for record in search.records}
     finished = [r.log_likelihood for r in search.records if r.stage is Stage.ALL_ROWS]
     assert fit.log_likelihood == max(finished)
@@ -53,13 +53,11 @@ def test_records_tell_every_start_and_the_winner_reached_all_rows():
 
 
 def test_a_start_of_the_callers_can_win():
-    """Ten experts and hardly a step for the starts: by itself the search ends far below a start near the optimum."""
+    """Ten experts and hardly a step for one start: by itself the search ends far below a start near the optimum."""
     X, y, truth = make_moe(600, 2, 10, noise_scale=0.02, random_state=2)
     problem = standard_problem(X, y, 10)
     start = problem.rows.map.from_parameters(truth)
-    hurried = replace(
-        SearchConfig(), quick_rounds=0, overfull=0.0, first_steps=1, more_steps=1, pool_steps=0, prune_steps=0
-    )
+    hurried = replace(SearchConfig(), quick_rounds=0, quick_starts=1, em_heat=1, heat=1, climb_steps=8)
     level = maximise(problem, start).log_likelihood
     found = [
         Search(problem, np.random.default_rng(0), config=hurried, starts=starts, quick=True).run().log_likelihood
@@ -73,7 +71,7 @@ def test_moves_leave_a_poor_optimum():
     """The same search, with rounds of moves after it, ends higher."""
     X, y, _ = make_moe(600, 2, 10, noise_scale=0.02, random_state=2)
     problem = standard_problem(X, y, 10)
-    hurried = replace(SearchConfig(), overfull=0.0, first_steps=1, more_steps=1, pool_steps=0, prune_steps=0)
+    hurried = replace(SearchConfig(), quick_starts=1, em_heat=1, heat=1, climb_steps=8)
     without, moved = (
         Search(problem, np.random.default_rng(0), config=replace(hurried, quick_rounds=rounds), quick=True)
         for rounds in (0, 8)

@@ -7,21 +7,32 @@ from skmoe.likelihood import em_sums, mean_log_likelihood
 from skmoe.rows.inputs import RowsToFit
 from skmoe.search.config import SearchConfig
 from skmoe.search.records import Control, StartKind
-from skmoe.search.starts import draw_start, labelled_start, random_labels, spectral_start, voronoi_labels
+from skmoe.search.starts import drawn_starts, labelled_batch, labelled_start, random_labels, spectral_start
 from skmoe.search.task import ModelSpec, prepare
+
+KINDS = [StartKind.RANDOM, StartKind.VORONOI, StartKind.JOINT]
 
 
 @pytest.mark.parametrize("g", ["linear", "sigmoid", "relu", "tanh", "softplus"])
-@pytest.mark.parametrize("draw", [random_labels, voronoi_labels])
-def test_labelled_starts_are_no_worse_than_a_constant(rng, g, draw):
+@pytest.mark.parametrize("kind", KINDS)
+def test_drawn_starts_are_no_worse_than_a_constant(g, kind):
     X, y, _ = make_moe(500, 3, 3, activation=g, noise_scale=0.2, random_state=4)
     problem = standard_problem(X, y, 3, g)
-    labels = draw(problem, rng)
-    assert labels.shape == (500,)
-    assert set(labels) <= {0, 1, 2}
-    theta = labelled_start(problem, labels)
+    (start,) = drawn_starts(problem, [kind], 0, np.random.default_rng(1), SearchConfig())
     constant = -0.5 * np.log(2 * np.pi * np.e * np.var(y))
-    assert mean_log_likelihood(problem, theta) > constant - 0.3
+    assert mean_log_likelihood(problem, start.theta) > constant - 0.3
+
+
+@pytest.mark.parametrize("noise", ["shared", "per-expert"])
+def test_experts_of_a_labelled_batch_are_those_of_one_start_at_a_time(rng, noise):
+    X, y, _ = make_moe(400, 3, 3, noise_scale=0.2, random_state=4)
+    problem = standard_problem(X, y, 3, noise=noise)
+    labels = rng.integers(3, size=(400, 4))
+    batch = labelled_batch(problem, labels, 0.9)
+    for s in range(4):
+        one = labelled_start(problem, labels[:, s], 0.9)
+        np.testing.assert_allclose(batch.A[s], one.A, atol=1e-7)
+        np.testing.assert_allclose(batch.sigma[s], one.sigma, rtol=1e-7)
 
 
 def test_labels_of_the_truth_start_at_the_truth():
@@ -40,21 +51,22 @@ def test_known_noise_is_kept_by_a_labelled_start(rng):
     np.testing.assert_array_equal(labelled_start(problem, random_labels(problem, rng)).sigma, 0.3)
 
 
-def test_neighbours_share_a_voronoi_label(rng):
-    X, y, _ = make_moe(500, 2, 4, random_state=4)
+def test_cells_in_the_inputs_give_experts_that_the_gate_tells_apart():
+    """A gate one step towards cells of the inputs parts rows more clearly than one towards random labels."""
+    X, y, _ = make_moe(2000, 2, 4, random_state=4)
     problem = standard_problem(X, y, 4)
-    labels = voronoi_labels(problem, rng)
-    Z = problem.laid_out().gate_inputs()[:, :2]
-    centers = np.stack([Z[labels == i].mean(axis=0) for i in np.unique(labels)])
-    nearest = np.argmin(np.linalg.norm(Z[:, None] - centers, axis=2), axis=1)
-    assert np.mean(nearest == np.searchsorted(np.unique(labels), labels)) > 0.7
+    sharp = {}
+    for kind in (StartKind.RANDOM, StartKind.VORONOI):
+        (start,) = drawn_starts(problem, [kind], 0, np.random.default_rng(0), SearchConfig())
+        sharp[kind] = float(np.linalg.norm(start.theta.W))
+    assert sharp[StartKind.VORONOI] > 5 * sharp[StartKind.RANDOM]
 
 
-@pytest.mark.parametrize("kind", [StartKind.RANDOM, StartKind.VORONOI, StartKind.OVERFULL])
+@pytest.mark.parametrize("kind", KINDS)
 def test_drawn_starts_have_the_number_of_experts_asked_for(kind):
     X, y, _ = make_moe(500, 3, 3, random_state=4)
     problem = standard_problem(X, y, 3)
-    starts = [draw_start(problem, kind, 7, np.random.default_rng(seed), SearchConfig()) for seed in (0, 0, 1)]
+    starts = [drawn_starts(problem, [kind], 7, np.random.default_rng(seed), SearchConfig())[0] for seed in (0, 0, 1)]
     assert {start.kind for start in starts} == {kind}
     assert {start.theta.k for start in starts} == {3}
     assert starts[0].name.endswith(" 7")

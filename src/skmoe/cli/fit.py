@@ -34,6 +34,8 @@ def fit(
     missing: Missing = "drop",
     seed: Annotated[int, typer.Option(min=0, help="Seed of the search.")] = 0,
     max_iter: Annotated[int, typer.Option(min=1, help="Most iterations of a run.")] = 500,
+    max_time: Annotated[float | None, typer.Option(help="Seconds after which the best model so far is kept.")] = None,
+    n_init: Annotated[int, typer.Option(min=1, help="Random starts; more look further where they disagree.")] = 10,
     as_machine: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
     report: Annotated[str | None, typer.Option(help="HTML report to write as well.")] = None,
 ) -> None:
@@ -76,6 +78,8 @@ def fit(
         gate_features=X.encoder.expand(names_in(gate_columns), "--gate-columns") if gate_columns else None,
         expert_features=X.encoder.expand(names_in(expert_columns), "--expert-columns") if expert_columns else None,
         max_iter=max_iter,
+        max_time=max_time,
+        n_init=n_init,
         random_state=seed,
     )
     fit_watched(model, X, y, weight)

@@ -146,7 +146,7 @@ def watching(what: str) -> Iterator[Callable[[Any], None]]:
             _stop_if_asked()
             if time.monotonic() > due:
                 due = time.monotonic() + EVERY
-                typer.echo(f"skmoe: {what}: {_progress(progress)}", err=True)
+                typer.echo(f"skmoe: {what}: {progress}", err=True)
 
         yield tell
         return
@@ -158,7 +158,7 @@ def watching(what: str) -> Iterator[Callable[[Any], None]]:
 
         def draw(progress: Any) -> None:
             _stop_if_asked()
-            bars.update(bar, state=_progress(progress))
+            bars.update(bar, state=str(progress))
 
         yield draw
 
@@ -166,11 +166,6 @@ def watching(what: str) -> Iterator[Callable[[Any], None]]:
 def _stop_if_asked() -> None:
     if _pressed:
         raise KeyboardInterrupt
-
-
-def _progress(progress: Any) -> str:
-    experts = "1 expert" if progress.n_experts == 1 else f"{progress.n_experts} experts"
-    return f"{experts}, {progress.stage}, step {progress.step}, log-likelihood {progress.log_likelihood:.4f}"
 
 
 def print_table(table: Any) -> None:

@@ -19,7 +19,7 @@ from skmoe.search.learn import Learned, Request
 
 __all__ = ["fit_regressor"]
 
-NOT_OF_THE_FIT = ("checkpoint", "verbose", "random_state")  # settings that do not make it another fit
+NOT_OF_THE_FIT = ("checkpoint", "verbose", "random_state", "max_time")  # settings that do not make it another fit
 PROGRESS_EVERY = 50  # steps between lines at verbose=1
 
 
@@ -41,11 +41,11 @@ def fit_regressor(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
     )
     settings = {k: repr(v) for k, v in model.get_params().items() if k not in NOT_OF_THE_FIT}
     request = Request(model.method, model.n_experts, model.n_init, model.checkpoint, settings)
-    control = Control(float(model.tol), int(model.max_iter), _progress(model.verbose))
+    control = Control(float(model.tol), int(model.max_iter), _progress(model.verbose), max_time=model.max_time)
     learned = learn(rows, spec, request, generator(model.random_state), control, model._search_config)
     _store(model, learned)
     model.encoder_ = rows.encoder
-    _say_what_went_wrong(learned.fitted, model)
+    _say_what_went_wrong(learned.fitted, model, control)
 
 
 def _progress(verbose: Any) -> Any:
@@ -56,8 +56,7 @@ def _progress(verbose: Any) -> Any:
     def tell(progress: Progress) -> None:
         if verbose > 1 or progress.step % PROGRESS_EVERY == 0:
             print(
-                f"[MoERegressor] {progress.n_experts} experts, {progress.stage}, step {progress.step}: "
-                f"best log-likelihood {progress.log_likelihood:.6f}",
+                f"[MoERegressor] {progress}",
                 flush=True,
             )
 
@@ -100,9 +99,11 @@ def _store(model: Any, learned: Learned) -> None:
     }
 
 
-def _say_what_went_wrong(fitted: Fitted, model: Any) -> None:
+def _say_what_went_wrong(fitted: Fitted, model: Any, control: Control) -> None:
     if fitted.interrupted:
-        warnings.warn("the fit was interrupted; this is the best model so far", ConvergenceWarning, stacklevel=4)
+        late = f"took max_time={model.max_time} seconds and was stopped"
+        why = late if control.out_of_time else "was interrupted"
+        warnings.warn(f"the fit {why}; this is the best model so far", ConvergenceWarning, stacklevel=4)
     elif not fitted.converged:
         short = model.n_iter_ + 1 >= model.max_iter
         advice = "raise max_iter" if short else "use fewer experts if diagnose() says that they are not identified"

@@ -15,6 +15,7 @@ from scipy import linalg
 
 from skmoe.likelihood import Curvature, EMSums, Gradient, Problem, Theta, em_sums, gradient, information
 from skmoe.likelihood.em import gate_objective
+from skmoe.likelihood.penalty import ridge
 from skmoe.model.gate import maximise_gate
 from skmoe.search.solvers import cholesky, saddle_step, solve_each
 
@@ -91,12 +92,22 @@ class Point:
 
 def em_step(problem: Problem, theta: Theta, sums: EMSums, *, gate_steps: int = 1) -> Theta:
     """One EM step from `theta`, where `sums` were taken, with at most `gate_steps` Newton steps on the gate."""
-    steps = solve_each(sums.expert_gram, sums.expert_gradient)
-    statistic = problem.family.statistic_after(sums.statistic, steps, sums.expert_gradient)
+    family, gram, gradient = problem.family, sums.expert_gram, sums.expert_gradient
+    if problem.settings.penalty:
+        drawn = ridge(problem) * family.step_scale(theta.sigma)
+        gram = gram + drawn[:, None, None] * np.eye(problem.De)
+        gradient = gradient - drawn[:, None] * (theta.A - problem.settings.pooled)
+    steps = solve_each(gram, gradient)
+    statistic = family.statistic_after(sums.statistic, steps, sums.expert_gradient, sums.expert_gram)
+    groups = problem.noise_groups
     sigma = theta.sigma.copy()
-    for group in problem.noise_groups:
-        share = max(float(np.sum(sums.share[group])), np.finfo(float).tiny)
-        sigma[group] = max(problem.family.updated_scale(float(np.sum(statistic[group])), share), problem.noise_floor)
+    if groups:
+        share = np.array([np.sum(sums.share[group]) for group in groups])
+        left = np.array([np.sum(statistic[group]) for group in groups])
+        pull = ridge(problem) if len(groups) > 1 else 0.0
+        scales = family.updated_scales(left, np.maximum(share, np.finfo(float).tiny), pull, problem.noise_floor)
+        for group, scale in zip(groups, scales, strict=True):
+            sigma[group] = scale
     return Theta(theta.A + steps, _gate_step(problem, theta, sums, gate_steps), sigma)
 
 
@@ -136,6 +147,10 @@ class Ascent:
         self.trace.append(max(there.objective, self.trace[-1]))
         if self.on_step is not None:
             self.on_step(self)
+
+    def gained(self, steps: int) -> float:
+        """Gain per row of the last so many iterations."""
+        return self.trace[-1] - self.trace[max(len(self.trace) - 1 - steps, 0)]
 
     def allows(self, there: Point, gain: float = 0.0) -> bool:
         """Whether a point gains enough and leaves every expert the weight of a row (or what it has now)."""

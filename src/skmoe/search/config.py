@@ -6,7 +6,7 @@ code that uses them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 __all__ = ["SearchConfig"]
 
@@ -33,10 +33,8 @@ class SearchConfig:
     """Noise scale of the consistent start, as a part of the spread of y: EM shrinks it in a step or two."""
     label_purity: float = 0.9
     """Weight of a row's label in a labelled start; the rest is shared out, so that no system is singular."""
-    overfull: float = 0.5
-    """Experts too many, relative to k, in starts that are then pruned: laws found by one of many are kept."""
-    few_experts: int = 3
-    """Up to so many experts a batch is one start of each kind; above, one more."""
+    output_weight: float = 2.0
+    """Weight of the output, in its own spread, beside the standardised inputs where cells are drawn in both."""
 
     # -- the race -----------------------------------------------------------------------------------------------------
     least_rows: int = 1000
@@ -49,12 +47,26 @@ class SearchConfig:
     """Rows of a subsample that is enlarged for want of signal: where so many show none, more find little."""
     enough_rows: float = 0.7
     """A subsample of more than this part of the rows is not worth drawing."""
-    first_steps: int = 8
-    """EM steps of the first heat: basins are told apart by then."""
-    more_steps: int = 10
-    """EM steps of the second heat."""
-    keep: float = 0.35
+    starts: int = 10
+    """Random starts of the first batch, which n_init sets."""
+    em_heat: int = 4
+    """EM steps with which each start begins: they are safe where L-BFGS is not."""
+    heat: int = 12
+    """L-BFGS steps of the first heat: after EM alone the ranks of starts say little of the ranks of ends."""
+    keep: float = 0.5
     """Part of the starts kept after the first heat."""
+    least_kept: int = 3
+    """But at least so many, so that there are witnesses."""
+    stride: int = 8
+    """L-BFGS steps between two looks at who is done."""
+    climb_gain: float = 0.02
+    """Gain in total log-likelihood over a stride below which a start has arrived."""
+    hope: float = 4.0
+    """A start that lies further behind the best than this many times its gain over a stride is dropped."""
+    climb_margin: float = 3.0
+    """But not where it lies behind by less than this in total log-likelihood."""
+    climb_steps: int = 96
+    """Longest climb of a start, in L-BFGS steps."""
     signal: float = 3.0
     """Log-likelihood per parameter that a subsample must gain over a single regression; pure noise gains a half."""
     same_total: float = 0.25
@@ -63,26 +75,36 @@ class SearchConfig:
     """The same per row."""
     gain: float = 0.05
     """Gain in total log-likelihood that makes a better optimum: less is the same one, reached by another way."""
-    batches: int = 6
-    """Most batches of starts, where ends disagree."""
-    rounds: int = 8
+    agreeing: float = 0.5
+    """Part of the finished starts that must have ended at the best optimum, or there is doubt."""
+    rounds: int = 12
     """Most rounds of moves."""
-    long_runs: int = 3
-    """Plain runs on many rows where starts disagree: slow, but with no subsample to be misled by."""
-    long_rows: int = 20_000
-    """Rows of such a run."""
+    round_patience: int = 3
+    """Rounds in a row without a gain after which a search in doubt ends."""
+    strengths: tuple[float, ...] = (0.3, 3.0)
+    """Penalties under which models are grown where there is doubt, beside the one asked for."""
+    beam: int = 2
+    """Models that are grown, or moved from, side by side."""
+    splits: int = 6
+    """Splits tried of a model, the most promising ones."""
+    growth: float = 1.25
+    """Experts that a growing model gains at a time, relative to those it has; at least one."""
+    regrow: int = 3
+    """Models that are grown by one expert and pruned again, every other round."""
+    pool: int = 4
+    """Ends that are recombined with one another."""
+    pairs: int = 3
+    """Pairs of them in a round."""
+    more_starts: int = 3
+    """Fresh starts in a round."""
     disputed_rows: float = 3.0
     """Factor by which subsamples grow where starts disagreed."""
+    more_rows: int = 4
+    """Rows, relative to those of a subsample, on which several ends are climbed further before all rows are."""
     margin: float = 3.0
     """Total log-likelihood below the winner within which a second end is finished on all rows as well."""
     disputed_margin: float = 20.0
     """The same where starts disagreed; then up to four ends are finished."""
-    rough_tol: float = 1e-2
-    """Tolerance of runs that only have to be ranked."""
-    rough_steps: int = 60
-    """Longest such run."""
-    move_steps: tuple[int, int] = (5, 8)
-    """EM steps of the two heats of moves."""
 
     # -- moves --------------------------------------------------------------------------------------------------------
     least_shift: float = 0.3
@@ -115,10 +137,29 @@ class SearchConfig:
     """Rows that each coefficient of an expert needs; numbers of experts that rows cannot carry are not tried."""
     patience: int = 2
     """Numbers of experts tried beyond the best before "auto" stops."""
-    quick_batches: int = 1
-    """Batches of starts where numbers of experts are compared."""
+    quick_starts: int = 2
+    """Random starts where numbers of experts are compared: models grown from smaller ones are there too."""
     quick_rounds: int = 2
     """Rounds of moves there."""
-    spare_logit: float = 8.0
-    """Gate intercept, below its neighbour, of the spare expert that a split replaces when a fit is grown: it has a
-    negligible weight."""
+
+    def with_starts(self, starts: int) -> SearchConfig:
+        """The same search, begun with so many random starts; what follows where ends disagree is wider alike."""
+        if starts == self.starts:
+            return self
+        times = starts / self.starts
+
+        def wider(name: str, least: int = 1) -> int:
+            return max(least, round(getattr(self, name) * times))
+
+        return replace(
+            self,
+            starts=starts,
+            round_patience=wider("round_patience"),
+            rounds=wider("rounds"),
+            splits=max(2, round(self.splits * times**0.5)),
+            beam=max(1, round(self.beam * times**0.5)),
+            regrow=wider("regrow"),
+            pool=wider("pool", 2),
+            pairs=wider("pairs"),
+            more_starts=wider("more_starts"),
+        )

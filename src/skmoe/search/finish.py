@@ -12,7 +12,9 @@ import numpy as np
 from scipy import linalg
 
 from skmoe.likelihood import Curvature, Problem, Theta
+from skmoe.likelihood.batch import ThetaBatch
 from skmoe.search.ascent import SUFFICIENT, Ascent, Point
+from skmoe.search.climb import BatchAscent
 from skmoe.search.config import SearchConfig
 from skmoe.search.records import Control
 from skmoe.search.solvers import Pair, cholesky, two_loop
@@ -21,6 +23,9 @@ __all__ = ["EMTrace", "Fit", "extend", "maximise", "polish", "run_em"]
 
 POLISH = 1e-18  # squared distance to the optimum in standard errors that last steps aim at
 MEMORY, MOST_STEPS = 20, 60  # of L-BFGS
+FIRST_ORDER_STEPS = 10  # between two attempts at a Newton step
+FLAT_STEPS = 6  # in a row that the likelihood was not concave, and
+FLAT_GAIN = 0.01  # total log-likelihood that they gained at least, or the climb ends
 SHRINK, SMALLEST = 0.4, 1e-3  # of its steps
 
 
@@ -142,18 +147,35 @@ def _climb(ascent: Ascent, control: Control, config: SearchConfig, near: bool = 
     if not near:
         least, most = config.em_steps
         ascent.em_until(config.em_gain, least=least, most=most)
-    slow = False
+    slow, since = False, len(ascent.trace)
     while len(ascent.trace) < control.max_iter:
         distance, gain = ascent.newton(saddles=slow, enough=enough)
         if (smooth and distance < tol) or (not smooth and 0 < gain * total < tol):
             return True
+        if np.isfinite(distance):
+            since = len(ascent.trace)
+        elif len(ascent.trace) - since >= FLAT_STEPS and ascent.gained(FLAT_STEPS) * total < FLAT_GAIN:
+            return True  # a ridge that rises for ever, as where a gate separates rows
         if gain <= 0:
-            em_gain = sum(ascent.em() for _ in range(5))
+            em_gain = _first_order(ascent) if smooth else 0.0
+            if em_gain * total < 0.1 * tol:
+                em_gain += sum(ascent.em() for _ in range(5))
             if em_gain * total < (0.1 * tol if smooth else tol):
                 return not smooth
             # EM picks the better basin; it is left only once it hardly moves
             slow = em_gain < config.slow_gain
     return False
+
+
+def _first_order(ascent: Ascent) -> float:
+    """L-BFGS steps with EM's curvature, which are safe where the likelihood is not concave; the gain per row."""
+    before, batch = ascent.point.objective, BatchAscent(ascent.problem, ThetaBatch.of([ascent.point.theta]))
+    batch.quasi_newton(FIRST_ORDER_STEPS)
+    there = Point(ascent.problem, batch.batch.theta(0)).taking("curvature")
+    if not ascent.allows(there):
+        return 0.0
+    ascent.go(there)
+    return max(there.objective - before, 0.0)
 
 
 def _climb_by_subsample(

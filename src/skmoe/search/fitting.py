@@ -13,7 +13,7 @@ from skmoe.model.parameters import MoEParameters
 from skmoe.search.ascent import Ascent, Point
 from skmoe.search.finish import Fit, extend, polish
 from skmoe.search.race import Search
-from skmoe.search.records import Progress, Stage, Start, StartKind, StartRecord
+from skmoe.search.records import OutOfTimeError, Progress, Stage, Start, StartKind, StartRecord
 from skmoe.search.starts import spectral_start
 from skmoe.search.task import Task
 from skmoe.spectral.experts import ExpertsResult
@@ -97,17 +97,23 @@ def fitted_at(task: Task, problem: Problem, fit: Fit) -> Fitted:
 
 
 class _Teller:
-    """Tells of progress in the caller's units, and notes points in the checkpoint."""
+    """Tells of progress in the caller's units, notes points in the checkpoint, and ends a fit that is out of time."""
 
-    def __init__(self, task: Task, k: int, stage: str, rng: np.random.Generator) -> None:
-        self.task, self.k, self.stage, self.rng = task, k, stage, rng
+    def __init__(self, task: Task, k: int, most_experts: int, stage: str, rng: np.random.Generator) -> None:
+        self.task, self.k, self.most_experts, self.stage, self.rng = task, k, most_experts, stage, rng
         self.reached: Theta | None = None  # after the search
-        self._steps = count(1)
+        self._steps, self._began = count(1), task.control.seconds
 
-    def tell(self, what: str, level: float) -> None:
-        progress = self.task.control.progress
-        if progress is not None:
-            progress(Progress(what, self.k, next(self._steps), self.task.in_callers_units(level)))
+    def tell(self, what: str, level: float, done: int, most: int) -> None:
+        control = self.task.control
+        if control.progress is not None:
+            spent = control.seconds - self._began
+            left = spent * (most - done) / done if done else float("nan")
+            left += (self.most_experts - self.k) * (spent + left)  # larger numbers of experts take as long, at least
+            where = self.k, next(self._steps), self.task.in_callers_units(level), self.most_experts
+            control.progress(Progress(what, *where, done, most, control.seconds, left))
+        if control.out_of_time:
+            raise OutOfTimeError
 
     def keep(self, theta: Theta) -> None:
         self.reached = theta
@@ -116,27 +122,34 @@ class _Teller:
 
     def on_all_rows(self, ascent: Ascent) -> None:
         self.keep(ascent.point.theta)
-        self.tell("all rows", ascent.trace[-1])
+        self.tell("all rows", ascent.trace[-1], 1, 1)
 
     def on_search(self, search: Search) -> None:
-        self.tell("starts" if search.best is None else "finish", search.level)
+        if search.theta is not None:  # nothing to keep before
+            self.tell("starts" if search.best is None else "finish", search.level, search.ended, search.most_starts)
 
 
 def fit_search(
-    task: Task, k: int, rng: np.random.Generator, *, warm: Sequence[Start] = (), quick: bool = False
+    task: Task,
+    k: int,
+    rng: np.random.Generator,
+    *,
+    warm: Sequence[Start] = (),
+    quick: bool = False,
+    most_experts: int | None = None,
 ) -> Fitted:
     """The default: consistent start, other cheap starts beside it, maximum likelihood from the winners.
 
     A large table is searched on its sample, and the winner finished on all rows.
     """
     stage = f"{k} experts{', quick' if quick else ''}"
-    teller = _Teller(task, k, stage, rng)
+    teller = _Teller(task, k, most_experts or k, stage, rng)
     checkpoint = task.control.checkpoint
     known = None if checkpoint is None else checkpoint.get(stage, rng)
     if known is not None:
         return _resumed(task, k, known, teller)
     problem = task.problem(k, task.searched)
-    found = spectral_start(task, problem, rng)
+    found = None if quick else spectral_start(task, problem, rng)
     starts = list(warm) if found is None else [found[0], *warm]
     search = Search(problem, rng, task.control, task.config, starts=starts, on_step=teller.on_search, quick=quick)
     interrupted = False
@@ -151,7 +164,7 @@ def fit_search(
             records.append(StartRecord(won.name, won.kind, fit.log_likelihood, Stage.ALL_ROWS))
         whole = task.problem(k)
         fitted = fitted_at(task, whole, polish(whole, fit))
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, OutOfTimeError):
         best = search.theta if teller.reached is None else teller.reached
         if best is None:  # nothing to keep yet
             raise

@@ -123,7 +123,7 @@ def joint_em(
     spread = float(array_namespace(y).std(y))
     sigma = spread if noise_scale is None else float(noise_scale)
     noise = "shared" if noise_scale is None else sigma
-    settings = Settings(noise, penalty=0.0, noise_floor=NOISE_FLOOR, least_share=0.0, least_rows=0.0)
+    settings = Settings(noise, least_ridge=0.0, noise_floor=NOISE_FLOOR * spread, least_share=0.0, least_rows=0.0)
     rows = MappedRows.of(X, y, InputMap.identity(d))
     problem = Problem(rows, k, GaussianFamily(get_activation(activation)), settings, spread)
     run = run_em(problem, Theta(A, (W - W[-1])[:-1], np.full(k, sigma)), max_iter=max_iter, tol=tol)
@@ -144,7 +144,10 @@ def fit_joint_em(task: Task, k: int, rng: np.random.Generator, n_init: int) -> F
         records.append(StartRecord(f"random {i}", StartKind.RANDOM, level, Stage.ALL_ROWS))
         if control.progress is not None:
             best_so_far = max(r.log_likelihood for r in records)
-            control.progress(Progress("all rows", k, i + 1, best_so_far))
+            left = control.seconds / (i + 1) * (n_init - i - 1)
+            control.progress(Progress("all rows", k, i + 1, best_so_far, k, i + 1, n_init, control.seconds, left))
+        if control.out_of_time:
+            break
     won = int(np.argmax([r.log_likelihood for r in records]))
     best = runs[won]
     fit = Fit.of(Ascent(Point(whole, best.points[-1])), best.converged)
@@ -153,4 +156,5 @@ def fit_joint_em(task: Task, k: int, rng: np.random.Generator, n_init: int) -> F
         records=tuple(records),
         winner=records[won].name,
         agreement=sum(records[won].log_likelihood - r.log_likelihood < SAME for r in records),
+        interrupted=len(runs) < n_init,
     )

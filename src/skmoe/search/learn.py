@@ -35,7 +35,7 @@ class Request:
     method : {"auto", "spectral", "joint-em"}
     n_experts : int or "auto"
     n_init : int
-        Random starts of "joint-em".
+        Random starts.
     checkpoint : path, optional
     settings : mapping of str
         What the fit was asked for, to tell its checkpoint from others.
@@ -72,7 +72,7 @@ def learn(
         raise ValueError(f'checkpoint is for method="auto"; method is {request.method!r}')
     if request.method == "spectral":
         return _learn_spectral(rows, spec, request, rng, control, config)
-    task = prepare(rows, spec, request.n_experts, rng, control, config)
+    task = prepare(rows, spec, request.n_experts, rng, control, config.with_starts(request.n_init))
     if request.checkpoint is not None:
         seen = asdict(task.moments) | {"shape": rows.X.shape}
         checkpoint = Checkpoint(request.checkpoint, request.settings, seen)

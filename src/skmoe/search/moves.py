@@ -1,4 +1,4 @@
-r"""Moves between optima of the likelihood: drop experts that are hardly missed, split one that does two jobs.
+r"""Moves between optima of the likelihood: drop experts that are hardly missed, split ones that do two jobs.
 
 What an expert is worth is exact: without expert i the gate is renormalised, and a row's log density changes by
 :math:`\log(1 - r_i) - \log(1 - p_i)`. Where to split is read from the residuals :math:`e` of an expert, in coordinates
@@ -8,170 +8,218 @@ What an expert is worth is exact: without expert i the gate is renormalised, and
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
 
 from skmoe.likelihood import Problem, Theta
-from skmoe.likelihood.rows import Block, weighted
-from skmoe.model.gate import with_zero_row
-from skmoe.model.posterior import Posterior
+from skmoe.likelihood.batch import ThetaBatch, batch_posterior
 from skmoe.rows.arrays import Array, array_namespace, to_device, to_numpy
+from skmoe.rows.blocks import sum_over_blocks
 from skmoe.rows.products import unpack_symmetric, weighted_grams
-from skmoe.search.ascent import Ascent, Point
+from skmoe.search.climb import BatchAscent
 from skmoe.search.config import SearchConfig
 from skmoe.search.records import Start, StartKind
 
-__all__ = ["grown_starts", "prune", "removal_losses", "remove_and_split", "short_run", "split_moments", "union"]
+__all__ = ["Split", "drop_and_split", "grown_starts", "pruned", "recombined", "removal_losses", "splits_of"]
 
 FOLDED = 0.8  # of a standard Gaussian t: E|t| = E[|t| (t^2 - 1)] = 0.8, which ties a moment to the slope of a bend
+TINY = 1e-40  # added to probabilities, so that their logs are finite
 
 
-def removal_losses(problem: Problem, theta: Theta) -> np.ndarray:
-    """Fall of the mean log-likelihood when each expert is removed and nothing else is changed, (k,)."""
-    tiny = float(np.finfo(float).tiny)
+def _block_rows(channels: int) -> int:
+    return max(64, 2**14 // channels)
+
+
+def removal_losses(problem: Problem, batch: ThetaBatch) -> np.ndarray:
+    """Fall of the total log-likelihood when each expert is removed and nothing else is changed, (S, k)."""
+    rows, like, (S, k, _) = problem.rows, problem.rows.X, batch.A.shape
+    W, A = (to_device(part.reshape(S * k, -1), like) for part in (batch.W, batch.A))
+    scale = to_device(batch.sigma[:, :, None], like)
 
     def others(P: Array) -> Array:
         xp = array_namespace(P)  # sums of the others, since 1 - p has no digits left near 1
-        return xp.stack([xp.sum(P[:i, :], axis=0) + xp.sum(P[i + 1 :, :], axis=0) for i in range(P.shape[0])])
+        return xp.stack([xp.sum(P[:, :i, :], axis=1) + xp.sum(P[:, i + 1 :, :], axis=1) for i in range(k)], axis=1)
 
-    def kernel(post: Posterior, block: Block) -> tuple[Array]:
-        xp = array_namespace(block.U)
-        loss = xp.log(others(post.P) + tiny) - xp.log(others(post.R) + tiny)
-        return (xp.sum(weighted(loss, block.weight), axis=1),)
+    def kernel(x: Array, y: Array, weight: Array | None) -> tuple[Array]:
+        U, V, y, weight = rows.block(x, y, weight)
+        xp = array_namespace(U)
+        post = batch_posterior(problem.family, W, A, scale, U, V, y)
+        loss = xp.log(others(post.P) + TINY) - xp.log(others(post.R) + TINY)
+        if weight is not None:
+            loss = loss * weight
+        return (xp.sum(loss, axis=2),)
 
-    return to_numpy(problem.mean_of(kernel, theta)[0])
-
-
-def split_moments(problem: Problem, theta: Theta) -> np.ndarray:
-    """Per expert the second moments of its inputs, of its variance excess and of its residuals: (3, k, De, De)."""
-    sigma = to_device(theta.sigma, problem.rows.X)[:, None]
-
-    def kernel(post: Posterior, block: Block) -> tuple[Array]:
-        xp = array_namespace(block.U)
-        residual = post.law.score * sigma  # in units of the noise
-        C = xp.concat([post.R, post.R * post.law.scale_score, post.R * residual], axis=0)
-        return (weighted_grams(weighted(C, block.weight), block.U),)
-
-    packed = to_numpy(problem.mean_of(kernel, theta)[0])
-    return unpack_symmetric(packed).reshape(3, problem.k, problem.De, problem.De)
+    arrays = (rows.X, rows.y, rows.weight)
+    return to_numpy(sum_over_blocks(kernel, *arrays, block_rows=_block_rows(S * k), shared=False)[0])
 
 
-class _Halves(NamedTuple):
-    """How the halves of a split expert differ: by plus and minus these."""
+@dataclass(frozen=True)
+class Split:
+    """How an expert may be split: its halves differ by plus and minus these, in units of its noise."""
 
-    shift: np.ndarray  # (De,) of the experts, in units of the noise
-    turn: np.ndarray | None = None  # (De,) of the gate
-    level: float = 0.0  # both experts, in units of the noise
-
-
-def _crossing(G: np.ndarray, excess: np.ndarray, config: SearchConfig) -> _Halves:
-    """Two laws that cross: apart along the direction in which the residuals' variance grows most."""
-    white = _whitener(G)
-    sizes, Q = _signed_eigen(white.T @ excess @ white)
-    return _Halves(np.clip(np.sqrt(max(sizes[-1], 0.0) / 2), config.least_shift, 1.0) * (white @ Q[-1]))
+    expert: int
+    way: str
+    shift: np.ndarray  # (De,) of the experts
+    turn: np.ndarray | None  # (Dg,) of the gate
+    level: float  # of both experts
+    promise: float  # how much it may gain, to compare splits by
 
 
-def _bend(G: np.ndarray, residual: np.ndarray, config: SearchConfig) -> _Halves:
-    """One law that bends: other slopes on the two sides of a plane, and a gate between the sides."""
-    white = _whitener(G)
-    sizes, Q = _signed_eigen(white.T @ residual @ white)
-    top = int(np.argmax(np.abs(sizes)))
-    slope = np.copysign(np.clip(abs(sizes[top]) / FOLDED, config.least_shift, 3.0), sizes[top])
-    v = white @ Q[top]
-    return _Halves(slope * v, config.gate_slope * v, -FOLDED * slope)
+def splits_of(problem: Problem, batch: ThetaBatch, config: SearchConfig) -> list[list[Split]]:
+    """Ways to split each expert of each model."""
+    moments, share = _split_moments(problem, batch)
+    found = []
+    for model in range(len(batch)):
+        mine = []
+        for i in range(batch.k):
+            mass = max(float(share[model, i]), 1.0 / problem.total)
+            G, excess, residual = moments[model, :, i] / mass
+            white = _whitener(G)
+            sizes, Q = _signed_eigen(white.T @ excess @ white)
+            size = max(sizes[-1], 0.0)
+            shift = np.clip(np.sqrt(size / 2), config.least_shift, 1.0) * (white @ Q[-1])
+            mine.append(Split(i, "crossing", shift, None, 0.0, mass * size**2 / 4))
+            sizes, Q = _signed_eigen(white.T @ residual @ white)
+            order = np.argsort(-np.abs(sizes), kind="stable")
+            for top, way in zip(order, ("bend", "second bend"), strict=False):
+                slope = np.copysign(np.clip(abs(sizes[top]) / FOLDED, config.least_shift, 3.0), sizes[top])
+                v = white @ Q[top]
+                turn = config.gate_slope * v if problem.rows.map.shared else None
+                mine.append(Split(i, way, slope * v, turn, -FOLDED * slope, mass * sizes[top] ** 2))
+        found.append(mine)
+    return found
+
+
+def _split_moments(problem: Problem, batch: ThetaBatch) -> tuple[np.ndarray, np.ndarray]:
+    """Second moments of inputs, variance excess and residuals (S, 3, k, De, De), and shares (S, k)."""
+    rows, like, (S, k, De) = problem.rows, problem.rows.X, batch.A.shape
+    W, A = (to_device(part.reshape(S * k, -1), like) for part in (batch.W, batch.A))
+    scale = to_device(batch.sigma[:, :, None], like)
+
+    def kernel(x: Array, y: Array, weight: Array | None) -> tuple[Array, ...]:
+        U, V, y, weight = rows.block(x, y, weight)
+        xp = array_namespace(U)
+        post = batch_posterior(problem.family, W, A, scale, U, V, y)
+        R = post.R if weight is None else post.R * weight
+        C = xp.stack([R, R * post.law.scale_score, R * post.law.score * scale], axis=1)
+        return xp.sum(R, axis=2), weighted_grams(xp.reshape(C, (S * 3 * k, y.shape[0])), U)
+
+    arrays = (rows.X, rows.y, rows.weight)
+    share, packed = sum_over_blocks(kernel, *arrays, block_rows=_block_rows(3 * S * k), shared=False)
+    moments = unpack_symmetric(to_numpy(packed) / problem.total).reshape(S, 3, k, De, De)
+    return moments, to_numpy(share) / problem.total
 
 
 def _whitener(G: np.ndarray) -> np.ndarray:
     """Map to coordinates in which the second moment G is the identity."""
-    values, vectors = linalg.eigh(G)
-    return vectors / np.sqrt(np.maximum(values, 1e-9 * values[-1]))
+    values, vectors = np.linalg.eigh(G)
+    return vectors / np.sqrt(np.maximum(values, 1e-9 * max(values[-1], 1e-300)))
 
 
 def _signed_eigen(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues, rising, and eigenvectors as rows, with signs that do not depend on the machine."""
-    values, vectors = linalg.eigh(0.5 * (M + M.T))
+    values, vectors = np.linalg.eigh(0.5 * (M + M.T))
     signs = np.sign(vectors[np.argmax(np.abs(vectors), axis=0), np.arange(len(M))])
     return values, (vectors * signs).T
 
 
-def _split(problem: Problem, theta: Theta, i: int, j: int, halves: _Halves) -> Theta:
-    """Replace expert j by a half of expert i."""
-    A, sigma = theta.A.copy(), theta.sigma.copy()
-    W = with_zero_row(theta.W)
-    A[j], A[i] = A[i] - sigma[i] * halves.shift, A[i] + sigma[i] * halves.shift
-    W[j], sigma[j] = W[i], sigma[i]
+def _apply_split(problem: Problem, A: np.ndarray, W: np.ndarray, sigma: np.ndarray, split: Split, place: int) -> None:
+    """Put one half of a split expert in the place of another, in the given arrays."""
+    i = split.expert
+    A[place], A[i] = A[i] - sigma[i] * split.shift, A[i] + sigma[i] * split.shift
+    W[place], sigma[place] = W[i], sigma[i]
     if problem.rows.map.intercept:
-        A[[i, j], -1] += sigma[i] * halves.level
-        W[[i, j], -1] -= np.log(2.0)
-    # a gate over other columns cannot turn about the experts' direction: EM has to find its own
-    if halves.turn is not None and problem.rows.map.shared:
-        W[j], W[i] = W[i] - halves.turn, W[i] + halves.turn
-    return Theta(A, (W - W[-1])[:-1], sigma)
+        A[[i, place], -1] += sigma[i] * split.level
+        W[[i, place], -1] -= np.log(2.0)
+    if split.turn is not None:
+        W[place], W[i] = W[i] - split.turn, W[i] + split.turn
 
 
-def remove_and_split(
-    problem: Problem, theta: Theta, share: np.ndarray, config: SearchConfig, experts: range | None = None
-) -> Iterator[Start]:
-    """Yield starts one move away: for each expert i, the cheapest other one dropped and i split in two ways."""
-    loss = removal_losses(problem, theta)
-    moments = split_moments(problem, theta)
-    for i in experts if experts is not None else range(problem.k):
-        j = min((m for m in range(problem.k) if m != i), key=lambda m: loss[m])
-        G, excess, residual = moments[:, i] / max(share[i], np.finfo(float).tiny)
-        for how, halves in (("crossing", _crossing(G, excess, config)), ("bend", _bend(G, residual, config))):
-            name = f"drop {j}, split {i} {how}"
-            yield Start(name, StartKind.SPLIT, _split(problem, theta, i, j, halves))
+def drop_and_split(problem: Problem, thetas: Sequence[Theta], config: SearchConfig, most: int) -> list[Start]:
+    """Starts one move away: the expert least missed dropped, another split; the most promising of them."""
+    batch = ThetaBatch.of(thetas)
+    losses, moves = removal_losses(problem, batch), []
+    for model, splits in enumerate(splits_of(problem, batch, config)):
+        for split in splits:
+            j = min((m for m in range(batch.k) if m != split.expert), key=lambda m: losses[model, m])
+            moves.append((split.promise * problem.total - losses[model, j], model, j, split))
+    moves.sort(key=lambda move: -move[0])
+    starts = []
+    for _, model, j, split in moves[:most]:
+        A, W, sigma = (part[model].copy() for part in (batch.A, batch.W, batch.sigma))
+        _apply_split(problem, A, W, sigma, split, j)
+        name = f"drop {j}, split {split.expert} {split.way}"
+        starts.append(Start(name, StartKind.SPLIT, Theta(A, (W - W[-1])[:-1], sigma)))
+    return starts
 
 
-def grown_starts(problem: Problem, smaller: Theta, config: SearchConfig) -> list[Start]:
-    """Starts with one expert more: each expert of a smaller fit split in two, in two ways."""
-    if not problem.rows.map.intercept:
-        return []
-    W = with_zero_row(smaller.W) if smaller.W.size else np.zeros((1, problem.Dg))
-    spare = W[:1].copy()
-    spare[0, -1] -= config.spare_logit  # an expert of negligible gate weight, for the split to take the place of
-    W = np.vstack([spare, W])
-    bigger = Theta(np.vstack([smaller.A[:1], smaller.A]), (W - W[-1])[:-1], np.append(smaller.sigma[:1], smaller.sigma))
-    share = np.append(1e-3, np.full(smaller.k, 1 / smaller.k))
-    moves = remove_and_split(problem, bigger, share, config, range(1, problem.k))
-    return [Start(f"grown: {move.name}", StartKind.GROWN, move.theta) for move in moves]
+def grown_starts(
+    problem: Problem, smaller: Sequence[Theta], config: SearchConfig, rng: np.random.Generator, most: int
+) -> list[Start]:
+    """Starts with k experts from models with fewer, experts split; at most so many of each model.
+
+    One expert more is each of the most promising splits in turn; several are splits of different experts, drawn by
+    what they promise.
+    """
+    batch = ThetaBatch.of(smaller)
+    more, starts = problem.k - batch.k, []
+    for model, splits in enumerate(splits_of(problem, batch, config)):
+        for chosen in _choices(splits, more, rng, most):
+            A, W, sigma = (
+                np.concatenate([part[model], np.zeros((more, *part[model].shape[1:]))])
+                for part in (batch.A, batch.W, batch.sigma)
+            )
+            for extra, split in enumerate(chosen):
+                _apply_split(problem, A, W, sigma, split, batch.k + extra)
+            name = "grown: " + ", ".join(f"split {split.expert} {split.way}" for split in chosen)
+            starts.append(Start(name, StartKind.GROWN, Theta(A, (W - W[-1])[:-1], sigma)))
+    return starts
 
 
-def union(one: Theta, other: Theta) -> Theta:
-    """Put the experts of two models side by side, each with its own gate vectors."""
-    W = np.vstack([with_zero_row(one.W), with_zero_row(other.W)])
-    return Theta(np.vstack([one.A, other.A]), W[:-1], np.append(one.sigma, other.sigma))
+def _choices(splits: list[Split], more: int, rng: np.random.Generator, most: int) -> list[tuple[Split, ...]]:
+    """Sets of splits of different experts, at most so many sets."""
+    ranked = sorted(splits, key=lambda split: -split.promise)
+    if more == 1:
+        return [(split,) for split in ranked[:most]]
+    weights = np.array([max(split.promise, 1e-12) for split in splits])
+    orders = [ranked] + [[splits[s] for s in _drawn(weights, rng)] for _ in range(most - 1)]
+    chosen = []
+    for order in orders:
+        mine: dict[int, Split] = {}
+        for split in order:
+            mine.setdefault(split.expert, split)
+        chosen.append(tuple(list(mine.values())[:more]))
+    return chosen
 
 
-def prune(problem: Problem, theta: Theta, steps: int = 2) -> Theta:
-    """Drop the experts least missed, one at a time with a few EM steps between, until `problem.k` are left.
+def _drawn(weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """An order drawn without replacement, heavier ones sooner."""
+    return np.argsort(-(np.log(weights) + rng.gumbel(size=len(weights))))
+
+
+def recombined(problem: Problem, pairs: Sequence[tuple[Start, Start]], config: SearchConfig) -> list[Start]:
+    """Starts from the experts of two models side by side, pruned to k: what either has found is kept."""
+    one, other = (ThetaBatch.of([pair[side].theta for pair in pairs]) for side in (0, 1))
+    both = ThetaBatch(*(np.concatenate([getattr(b, p) for b in (one, other)], axis=1) for p in ("A", "W", "sigma")))
+    ascent = BatchAscent(problem, both)
+    ascent.em(config.pool_steps)
+    batch = pruned(problem, ascent.batch, problem.k, config.prune_steps)
+    parents = [(a.name, b.name) for a, b in pairs]
+    return [Start(f"{a} with {b}", StartKind.POOLED, batch.theta(i), (a, b)) for i, (a, b) in enumerate(parents)]
+
+
+def pruned(problem: Problem, batch: ThetaBatch, k: int, steps: int) -> ThetaBatch:
+    """Drop the experts least missed, one at a time with a few EM steps between, until k are left.
 
     A law that one expert among many has found is kept, where k experts from a poor start would have shared it out.
     """
-    while theta.k > problem.k:
-        loss = removal_losses(problem.with_experts(theta.k), theta)
-        kept = np.delete(np.arange(theta.k), np.argmin(loss))
-        W = with_zero_row(theta.W)[kept]
-        theta = Theta(theta.A[kept], (W - W[-1])[:-1], theta.sigma[kept])
-        theta = short_run(problem.with_experts(len(kept)), theta, steps)
-    return theta
-
-
-def pooled_start(
-    problem: Problem, name: str, one: Theta, other: Theta, parents: tuple[str, ...], config: SearchConfig
-) -> Start:
-    """The experts of two models, pruned to k: what either has found is kept."""
-    both = union(one, other)
-    theta = prune(problem, short_run(problem.with_experts(both.k), both, config.pool_steps), config.prune_steps)
-    return Start(name, StartKind.POOLED, theta, parents)
-
-
-def short_run(problem: Problem, theta: Theta, steps: int) -> Theta:
-    """Take a few EM steps."""
-    ascent = Ascent(Point(problem, theta).taking("em"))
-    for _ in range(steps):
-        ascent.em()
-    return ascent.point.theta
+    while batch.k > k:
+        gone = np.argmin(removal_losses(problem, batch), axis=1)
+        kept = np.array([np.delete(np.arange(batch.k), j) for j in gone])
+        rows = np.arange(len(batch))[:, None]
+        ascent = BatchAscent(problem, ThetaBatch(batch.A[rows, kept], batch.W[rows, kept], batch.sigma[rows, kept]))
+        ascent.em(steps)
+        batch = ascent.batch
+    return batch

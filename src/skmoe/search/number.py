@@ -30,8 +30,11 @@ def choose_experts(task: Task, rng: np.random.Generator) -> tuple[Fitted, list[t
 
     try:
         for k in range(1, most + 1):
-            warm = grown_starts(task.problem(k, task.searched), _theta(fits[k - 1]), config) if k > 1 else []
-            fits[k] = fit_search(task, k, rng, warm=warm, quick=True)
+            warm = []
+            if k > 1:
+                problem = task.problem(k, task.searched)
+                warm = grown_starts(problem, [_theta(fits[k - 1])], config, rng, config.splits)
+            fits[k] = fit_search(task, k, rng, warm=warm, quick=True, most_experts=most)
             tried.append((k, bic(fits[k], task.moments.total)))
             if fits[k].interrupted:
                 raise KeyboardInterrupt

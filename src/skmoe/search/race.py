@@ -1,67 +1,42 @@
 r"""How starts are compared, and when to stop trying.
 
-1. *Race.* On a subsample, starts of several kinds beside those the caller hands in; a few EM steps, the better ones
-   carried on, the best finished. Where the finished ones disagree, their experts are pooled and pruned, and another
-   batch is drawn.
-2. *All rows.* The winners are finished on all rows.
-3. *Moves.* From the best, drop an expert and split another, or pool it with a fresh start and prune
-   (`skmoe.search.moves`); accept a gain, stop at the first round without one.
+1. *Race.* On a subsample, starts of several kinds beside those the caller hands in are climbed as one batch.
+2. *Doubt.* Where the ends disagree, models are grown from one expert up by splits, and rounds follow of moves (drop an
+   expert, split another), of recombined pairs of ends and of fresh starts, until so many rounds in a row gain nothing.
+3. *All rows.* The winners are finished on all rows.
+4. *Moves.* On a subsample again, a round of moves from the best; accept a gain, stop at the first round without one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from skmoe.likelihood import Problem, Theta
-from skmoe.search.ascent import Ascent, Point
+from skmoe.likelihood.batch import ThetaBatch
+from skmoe.search.ascent import Ascent
+from skmoe.search.climb import BatchAscent
 from skmoe.search.config import SearchConfig
+from skmoe.search.ends import End, climb_all, distinct, ranked
 from skmoe.search.finish import Fit, maximise
-from skmoe.search.moves import pooled_start, remove_and_split, short_run
+from skmoe.search.moves import drop_and_split, grown_starts, pruned, recombined
 from skmoe.search.records import Control, Stage, Start, StartKind, StartRecord
-from skmoe.search.starts import draw_start, labelled_start, random_labels
+from skmoe.search.starts import drawn_starts, labelled_start
 
 __all__ = ["Search"]
 
-KINDS = (StartKind.OVERFULL, StartKind.VORONOI, StartKind.RANDOM, StartKind.VORONOI)
-
-
-@dataclass(frozen=True)
-class _Runner:
-    """A start in the race."""
-
-    start: Start
-    ascent: Ascent
-
-    @property
-    def rank(self) -> tuple[bool, float]:
-        """Admissible before inadmissible, then by likelihood."""
-        return self.ascent.point.admissible, self.ascent.point.objective
-
-    def ended(self, stage: Stage) -> StartRecord:
-        """Where the run ended."""
-        return StartRecord(self.start.name, self.start.kind, self.ascent.point.log_likelihood, stage)
-
-
-@dataclass(frozen=True)
-class _Finished:
-    """A start that was climbed to an optimum, or near one."""
-
-    start: Start
-    fit: Fit
-
-    @property
-    def rank(self) -> tuple[bool, float]:
-        return self.fit.admissible, self.fit.objective
-
-    def ended(self, stage: Stage) -> StartRecord:
-        return StartRecord(self.start.name, self.start.kind, self.fit.log_likelihood, stage)
-
-
-def _ranked(finished: Iterable[_Finished]) -> list[_Finished]:
-    return sorted(finished, key=lambda end: end.rank, reverse=True)
+KINDS = (
+    StartKind.JOINT,
+    StartKind.VORONOI,
+    StartKind.RANDOM,
+    StartKind.JOINT,
+    StartKind.RANDOM,
+    StartKind.VORONOI,
+)
+WITNESSES = 3
+"""Ends that must agree where rows are few or ends differed; two are enough elsewhere."""
 
 
 class Search:
@@ -94,6 +69,8 @@ class Search:
         Finished starts of the race that reached the winner's likelihood, itself included.
     disputed : bool
         Whether the first batch of starts ended at different optima.
+    ended, most_starts : int
+        Starts that have ended, and how many there may be at most, as far as is known.
     """
 
     def __init__(
@@ -111,9 +88,6 @@ class Search:
         self.control, self.config = control or Control(), config or SearchConfig()
         self.rng, self.starts, self.on_step, self.quick = rng, list(starts), on_step, quick
         config = self.config
-        self.batches, self.rounds = config.batches, config.rounds
-        if quick:
-            self.batches, self.rounds = config.quick_batches, config.quick_rounds
         per_coefficient = config.rows_per_coefficient if problem.family.smooth else config.kinked_rows_per_coefficient
         self.rows = max(config.least_rows, per_coefficient * problem.k * problem.De)
         self.theta: Theta | None = None
@@ -121,22 +95,24 @@ class Search:
         self.records: list[StartRecord] = []
         self.drawn, self.level = 0, -np.inf
         self.agreement, self.disputed = 0, False
+        self.ended, self.most_starts = 0, config.quick_starts if quick else config.starts
 
     def run(self) -> Fit:
         """Search, and return the best fit on all rows."""
         full = self.problem
         if full.k == 1:
-            theta = labelled_start(full, np.zeros(full.n, dtype=int), self.config.label_purity)
-            return self._offer(Start("regression", StartKind.REGRESSION, theta))
-        for end in self._race():
-            best = self._offer(end.start, end.fit.theta)
+            return self._offer(Start("regression", StartKind.REGRESSION, self._regression(full)))
+        part, ends = self._race()
         if self.disputed and not self.quick:
-            for start in self._long_runs():
-                best = self._offer(start)
-        many = self.rows <= self.config.enough_rows * full.n
-        if many and full.k == 2 and self.agreement >= 2 and not self.disputed:
-            return best  # the one move there is, another split of a single regression, is what the starts were
-        for _ in range(self.rounds):
+            ends = self._doubt(part, ends)
+        elif part.rows is full.rows:  # the same rounds, but the first without a gain is the last
+            ends = self._rounds(part, ends, patience=1, most=self.config.quick_rounds if self.quick else None)
+        self.records += [end.record() for end in ends]
+        for end in self._contenders(part, ends):
+            best = self._offer(end.start)
+        if part.rows is full.rows or (full.k == 2 and not self.disputed):
+            return best  # every move has been tried, or the one there is is what the starts were
+        for _ in range(self.config.quick_rounds if self.quick else self.config.rounds):
             before, best = best, self._move(best)
             if best is before:
                 break
@@ -144,161 +120,218 @@ class Search:
 
     # -- pieces -------------------------------------------------------------------------------------------------------
 
-    def _tick(self, ascent: Ascent) -> None:
+    def _tick(self, problem: Problem, objective: float, theta: Callable[[], Theta]) -> None:
         level = -np.inf if self.best is None else self.best.objective
-        on_all_rows = ascent.problem.rows is self.problem.rows
+        on_all_rows = problem.rows is self.problem.rows
         # subsamples differ a little in level: until a fit on all rows stands, theirs are the best there is
-        if (on_all_rows or self.best is None) and ascent.point.objective > max(level, self.level):
-            self.theta, self.level = ascent.point.theta, ascent.point.objective
+        if (on_all_rows or self.best is None) and objective > max(level, self.level):
+            self.theta, self.level = theta(), objective
         if self.on_step is not None:
             self.on_step(self)
+
+    def _on_finish(self, ascent: Ascent) -> None:
+        self._tick(ascent.problem, ascent.point.objective, lambda: ascent.point.theta)
+
+    def _on_climb(self, ascent: BatchAscent) -> None:
+        i = int(np.argmax(ascent.objective))
+        objective = float(ascent.objective[i]) if ascent.batch.k == self.problem.k else -np.inf
+        self._tick(ascent.problem, objective, lambda: ascent.batch.theta(i))
+
+    def _climbed(self, part: Problem, starts: Sequence[Start], bar: float = -np.inf) -> list[End]:
+        self.most_starts = max(self.most_starts, self.ended + len(starts))
+        ends = climb_all(part, starts, self.config, bar=bar, on_step=self._on_climb)
+        self.ended += len(ends)
+        return ends
 
     def _subsample(self) -> Problem:
         """Rows for short runs: enough to tell basins apart, all of them if there are few."""
         full = self.problem
         return full if self.rows > self.config.enough_rows * full.n else full.sample(self.rows, self.rng)
 
-    def _rows_carry(self, part: Problem, fit: Fit) -> bool:
+    def _rows_carry(self, part: Problem, end: End) -> bool:
         """Whether the subsample tells the experts apart; if not, later ones are made larger.
 
         An optimum of a few rows with weak signal is one of noise. What the fit gains over a single regression, per
         parameter, says how much signal there is; a parameter of pure noise gains about a half.
         """
         config = self.config
-        if part is self.problem or self.rows >= config.most_rows:
+        if part.rows is self.problem.rows or self.rows >= config.most_rows:
             return True
-        one = part.with_experts(1)
-        start = labelled_start(one, np.zeros(part.n, dtype=int), config.label_purity)
-        single = maximise(one, start, config=config).log_likelihood
-        gain = (fit.log_likelihood - single) * part.total / part.n_parameters - 0.5
+        single = maximise(part.with_experts(1), self._regression(part), config=config).log_likelihood
+        gain = (end.log_likelihood - single) * part.total / part.n_parameters - 0.5
         if gain < config.signal:
             grow = np.clip(2 * config.signal / max(gain, 1e-3), 2, 16)
             self.rows = min(int(self.rows * grow), config.most_rows)
         return gain >= config.signal
 
-    def _draw(self, part: Problem, kind: StartKind) -> Start:
-        start = draw_start(part, kind, self.drawn, self.rng, self.config)
-        self.drawn += 1
-        return start
+    def _regression(self, part: Problem) -> Theta:
+        """One expert for all rows, by least squares."""
+        return labelled_start(part.with_experts(1), np.zeros(part.n, dtype=int), self.config.label_purity)
 
-    def _batch(self, part: Problem) -> list[Start]:
-        """Starts of several kinds by turns."""
-        size = len(KINDS) - (part.k <= self.config.few_experts)
-        return [self._draw(part, kind) for kind in KINDS[:size]]
-
-    def _heats(self, part: Problem, starts: Iterable[Start], steps: tuple[int, ...]) -> list[_Runner]:
-        """Short runs by successive halving; the best two, best first."""
-        runners = [_Runner(s, Ascent(Point(part, s.theta).taking("em"), self._tick)) for s in starts]
-        for heat, count in enumerate(steps):
-            for runner in runners:
-                for _ in range(count):
-                    runner.ascent.em()
-            runners.sort(key=lambda r: r.rank, reverse=True)
-            keep = 2 if heat + 1 == len(steps) else max(2, round(self.config.keep * len(runners)))
-            self.records += [runner.ended(Stage.RACE) for runner in runners[keep:]]
-            runners = runners[:keep]
-        return runners
-
-    def _climbed(self, part: Problem, theta: Theta, *, near: bool = False) -> Fit:
-        """Climb far enough to be ranked."""
-        rough = Control(tol=self.config.rough_tol, max_iter=self.config.rough_steps)
-        return maximise(part, theta, rough, self.config, near=near, on_step=self._tick)
-
-    def _raced(self, part: Problem, handed: list[Start]) -> list[_Finished]:
-        """One batch of starts, beside those handed in: the best two finished, and their union where they differ."""
-        config = self.config
-        heats = self._heats(part, self._batch(part) + handed, (config.first_steps, config.more_steps))
-        finished = [_Finished(r.start, self._climbed(part, r.ascent.point.theta)) for r in heats]
-        first, second = finished
-        if abs(first.fit.objective - second.fit.objective) > self._same(part):
-            parents = (first.start.name, second.start.name)
-            name = f"{parents[0]} with {parents[1]}"
-            pooled = pooled_start(part, name, first.fit.theta, second.fit.theta, parents, config)
-            finished.append(_Finished(pooled, self._climbed(part, pooled.theta)))
-        return finished
+    def _fresh(self, part: Problem, count: int) -> list[Start]:
+        """Random starts of several kinds by turns."""
+        if count == 0:
+            return []
+        kinds = [KINDS[(self.drawn + i) % len(KINDS)] for i in range(count)]
+        starts = drawn_starts(part, kinds, self.drawn, self.rng, self.config)
+        self.drawn += count
+        return starts
 
     def _same(self, part: Problem) -> float:
         """Difference of mean log-likelihoods below which two early ends are the same optimum."""
         return max(self.config.same_total / part.total, self.config.same_mean)
 
-    def _race(self) -> list[_Finished]:
-        """Race, batch after batch, until ends agree: the winner, and a second that rows cannot tell from it."""
-        part = self._subsample()
-        finished = _ranked(self._raced(part, self.starts))
-        while not self._rows_carry(part, finished[0].fit):
-            won = finished[0]
-            again = Start(won.start.name, won.start.kind, won.fit.theta, won.start.parents)
-            part = self._subsample()
-            finished = _ranked(self._raced(part, [*self.starts, again]))
-        for batch in range(self.batches):
-            if batch > 0:
-                finished = _ranked(finished + self._raced(part, []))
-            level = finished[0].fit.objective - self._same(part)
-            # a pooled end holds its parents' experts: it is no witness of its own
-            self.agreement = sum(
-                end.fit.admissible and end.fit.objective > level and end.start.kind is not StartKind.POOLED
-                for end in finished
-            )
-            # if ends differed before, two that agree may both be at a worse optimum (and few rows make many optima)
-            if self.agreement >= (3 if self.disputed or part is self.problem else 2):
-                break
-            self.disputed = self.agreement < 2 or self.disputed
-        self.records += [end.ended(Stage.SUBSAMPLE) for end in finished]
-        if self.disputed:  # the rows raced on were too few to tell: all rows shall, and moves shall see more of them
-            self.rows = int(self.rows * self.config.disputed_rows)
-        return self._distinct(part, finished)
-
-    def _long_runs(self) -> Iterator[Start]:
-        """Plain runs from random labels on all rows, or many."""
-        config, full = self.config, self.problem
-        many = full if full.n <= config.long_rows else full.sample(config.long_rows, self.rng)
-        for i in range(config.long_runs):
-            theta = labelled_start(many, random_labels(many, self.rng), config.label_purity)
-            yield Start(f"long run {i}", StartKind.LONG, self._climbed(many, theta).theta)
-
-    def _distinct(self, part: Problem, finished: list[_Finished]) -> list[_Finished]:
-        """The winner, and ends of lower likelihood that might win on all rows: more of them where ends disagreed."""
+    def _race(self) -> tuple[Problem, list[End]]:
+        """One batch of starts, on a subsample that tells the experts apart; whether its ends agree is noted."""
         config = self.config
-        margin, most = (config.disputed_margin, 4) if self.disputed else (config.margin, 2)
-        winners = finished[:1]
-        for end in finished[1:]:
-            if len(winners) < most and winners[-1].fit.objective - end.fit.objective > self._same(part):
-                winners.append(end)
-        top = winners[0].fit.objective
-        return [end for end in winners if top - end.fit.objective < margin / part.total]
+        count = config.quick_starts if self.quick else config.starts
+        part, again = self._subsample(), list[Start]()
+        part = replace(part, settings=replace(part.settings, pooled=self._regression(part).A[0]))  # trial
+        while True:
+            ends = ranked(self._climbed(part, [*self.starts, *again, *self._fresh(part, count)]))
+            if self._rows_carry(part, ends[0]):
+                break
+            again, part = [ends[0].start], self._subsample()
+        level = ends[0].objective - self._same(part)
+        self.agreement = sum(end.admissible and end.finished and end.objective > level for end in ends)
+        finished = sum(end.finished for end in ends)
+        few = part.rows is self.problem.rows
+        self.disputed = self.agreement < max(WITNESSES if few else 2, config.agreeing * finished)
+        return part, ends
+
+    def _doubt(self, part: Problem, ends: list[End]) -> list[End]:
+        """Look further where ends disagree: models grown from one expert up, then rounds of moves."""
+        config = self.config
+        self.rows = int(self.rows * config.disputed_rows)  # for later moves: these rows were too few to tell
+        self.most_starts += config.rounds * (config.beam * config.splits + config.pairs + config.more_starts)
+        grown = any(start.kind in (StartKind.GROWN, StartKind.CHOSEN) for start in self.starts)
+        if part.k > 2 and not grown:
+            ends = ranked(ends + self._climbed(part, self._ladder(part), bar=ends[0].objective))
+        ends = self._rounds(part, ends, config.round_patience)
+        level = ends[0].objective - self._same(part)
+        # a recombined end holds its parents' experts: it is no witness of its own
+        self.agreement = sum(
+            end.admissible and end.finished and end.objective > level and end.start.kind is not StartKind.POOLED
+            for end in ends
+        )
+        return ends
+
+    def _ladder(self, part: Problem) -> list[Start]:
+        """Models grown from one expert up, with several strengths of the penalty side by side.
+
+        Each expert of the best few is split in several ways. A penalty smooths the landscape: what is found under it is
+        then let go, and is often a better optimum than without it.
+        """
+        config = self.config
+        strengths = [tau for tau in (part.settings.penalty, *config.strengths) if tau >= part.settings.penalty]
+        models = {tau: [self._regression(part)] for tau in strengths}
+        k = 1
+        while k < part.k:
+            k = min(max(k + 1, round(k * config.growth)), part.k)
+            problem, starts, penalties = part.with_experts(k), list[Start](), list[float]()
+            for tau, thetas in models.items():
+                grown = grown_starts(problem, thetas, config, self.rng, config.splits)
+                starts, penalties = starts + grown, penalties + [tau] * len(grown)
+            ends = climb_all(problem, starts, config, penalties, on_step=self._on_climb)
+            for tau in strengths:
+                tops = distinct((end for end in ends if end.penalty == tau), self._same(part))
+                models[tau] = [end.start.theta for end in tops[: config.beam]]
+        return [Start(f"grown under {tau:g}", StartKind.GROWN, theta) for tau in models for theta in models[tau]]
+
+    def _rounds(self, part: Problem, ends: list[End], patience: int, most: int | None = None) -> list[End]:
+        """Rounds of moves, recombinations and fresh starts until `patience` of them in a row gain nothing."""
+        config, idle = self.config, 0
+        done: set[tuple[float, ...]] = set()
+        for number in range(config.rounds if most is None else most):
+            tops = distinct((end for end in ends if end.finished), self._same(part))
+            starts = self._moves_from(part, tops, done, patience > 1, number)
+            if not starts:
+                break
+            before = ends[0]
+            ends = ranked(ends + self._climbed(part, starts, bar=before.objective))
+            gained = ends[0].rank > (before.admissible, before.objective + config.gain / part.total)
+            idle = 0 if gained else idle + 1
+            if idle >= patience:
+                break
+        return ends
+
+    def _moves_from(
+        self, part: Problem, tops: list[End], done: set[tuple[float, ...]], wide: bool, number: int
+    ) -> list[Start]:
+        """Starts of one round: moves from the best ends not tried yet; where `wide`, pairs and fresh starts too."""
+        config, starts = self.config, list[Start]()
+        for end in tops[: config.beam if wide else 1]:
+            if (end.objective,) not in done:
+                done.add((end.objective,))
+                starts += drop_and_split(part, [end.start.theta], config, config.splits)
+        if not wide:
+            return starts
+        if number % 2:
+            return self._regrown(part, [end.start.theta for end in tops[: config.regrow]])
+        pairs = [(a, b) for j, b in enumerate(tops[: config.pool]) for a in tops[:j]]
+        pairs = [(a, b) for a, b in pairs if (a.objective, b.objective) not in done][: config.pairs]
+        done |= {(a.objective, b.objective) for a, b in pairs}
+        if pairs:
+            starts += recombined(part, [(a.start, b.start) for a, b in pairs], config)
+        return starts + self._fresh(part, config.more_starts)
+
+    def _regrown(self, part: Problem, thetas: list[Theta]) -> list[Start]:
+        """One expert more, climbed for a while, then the least missed one dropped."""
+        config, bigger = self.config, part.with_experts(part.k + 1)
+        starts = grown_starts(bigger, thetas, config, self.rng, config.splits)
+        ascent = BatchAscent(bigger, ThetaBatch.of([s.theta for s in starts]))
+        ascent.em(config.em_heat)
+        ascent.quasi_newton(config.heat)
+        batch = pruned(part, ascent.batch, part.k, config.prune_steps)
+        return [Start(f"re{s.name}", StartKind.SPLIT, batch.theta(i)) for i, s in enumerate(starts)]
+
+    def _contenders(self, part: Problem, ends: list[End]) -> list[End]:
+        """The winner, and ends of lower likelihood that might win on all rows: more of them where ends disagreed.
+
+        Several are first climbed side by side on more rows.
+        """
+        config, margin, most = self.config, self.config.margin, 2
+        if self.disputed and part.rows is not self.problem.rows:
+            margin, most = config.disputed_margin, 4
+        tops = self._near_the_best(part, ends, margin, most)
+        more = config.more_rows * part.n
+        if len(tops) > 1 and more < config.enough_rows * self.problem.n:
+            part = self.problem.sample(more, self.rng)
+            tops = self._near_the_best(part, self._climbed(part, [end.start for end in tops]), config.margin, 2)
+        return tops
+
+    def _near_the_best(self, part: Problem, ends: list[End], margin: float, most: int) -> list[End]:
+        """The best ends of different optima, so many at most, within a margin in total log-likelihood."""
+        tops = distinct((end for end in ends if end.finished), self._same(part))[:most]
+        return [end for end in tops if tops[0].objective - end.objective < margin / part.total]
 
     def _beats(self, fit: Fit, other: Fit, problem: Problem) -> bool:
         """Whether a fit is at a better optimum than another on the same rows."""
         needed = (other.admissible, other.objective + self.config.gain / problem.total)
         return (fit.admissible, fit.objective) > needed
 
-    def _offer(self, start: Start, theta: Theta | None = None) -> Fit:
+    def _offer(self, start: Start) -> Fit:
         """Finish on all rows an end reached on some of them; return the best there is then."""
-        from_here = start.theta if theta is None else theta
-        fit = maximise(self.problem, from_here, self.control, self.config, near=True, rng=self.rng, on_step=self._tick)
+        fit = maximise(
+            self.problem, start.theta, self.control, self.config, near=True, rng=self.rng, on_step=self._on_finish
+        )
         self.records.append(StartRecord(start.name, start.kind, fit.log_likelihood, Stage.ALL_ROWS))
         if self.best is None or self._beats(fit, self.best, self.problem):
             self.best, self.theta, self.level = fit, fit.theta, fit.objective
         return self.best
 
-    def _immigrants(self, part: Problem, best: Fit) -> Iterator[Start]:
-        """Pool the best fit with fresh starts and prune: what they have found and it has not is kept."""
-        for kind in (StartKind.RANDOM, StartKind.VORONOI):
-            number = self.drawn
-            fresh = self._draw(part, kind)
-            theta = short_run(part, fresh.theta, self.config.first_steps)
-            yield pooled_start(part, f"best with {kind} {number}", best.theta, theta, ("best", fresh.name), self.config)
-
     def _move(self, best: Fit) -> Fit:
-        """One round of moves; the best fit after it."""
-        part = self._subsample()
-        moves = list(remove_and_split(part, best.theta, best.share, self.config))
-        if self.disputed:  # costly, so only where there was reason to doubt
-            moves += self._immigrants(part, best)
-        heats = self._heats(part, moves, self.config.move_steps)
-        here = best if part is self.problem else self._climbed(part, best.theta, near=True)
-        for runner in heats:
-            fit = self._climbed(part, runner.ascent.point.theta)
-            if self._beats(fit, here, part) and self._offer(runner.start, fit.theta) is not best:
+        """One round of moves on a fresh subsample; the best fit after it."""
+        part, config = self._subsample(), self.config
+        here = Start("best", StartKind.CHOSEN, best.theta)
+        starts = [here, *drop_and_split(part, [best.theta], config, config.splits)]
+        if self.disputed:
+            starts += self._fresh(part, config.more_starts)
+        ends = self._climbed(part, starts)
+        level = next((end.objective for end in ends if end.start.kind is StartKind.CHOSEN), -np.inf)
+        better = [end for end in ranked(ends) if end.finished and end.objective > level + config.gain / part.total]
+        self.records += [replace(end.record(), stage=Stage.RACE) for end in ends if end.start.name != "best"]
+        for end in better[:2]:
+            if self._offer(end.start) is not best:
                 break
         return self.best or best

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from skmoe.likelihood import Theta
 from skmoe.search.checkpoint import Checkpoint
 
-__all__ = ["Control", "Progress", "Stage", "Start", "StartKind", "StartRecord"]
+__all__ = ["Control", "OutOfTimeError", "Progress", "Stage", "Start", "StartKind", "StartRecord"]
 
 
 class Stage(StrEnum):
@@ -28,11 +29,10 @@ class StartKind(StrEnum):
     SPECTRAL = "spectral"
     RANDOM = "random"
     VORONOI = "voronoi"
-    OVERFULL = "overfull"
-    LONG = "long run"
+    JOINT = "joint"  # nearest of k rows in inputs and output
     POOLED = "pooled"  # two models' experts put side by side, and pruned
     SPLIT = "split"  # one expert dropped, another split
-    GROWN = "grown"  # a smaller model with one expert split
+    GROWN = "grown"  # a smaller model with experts split
     CHOSEN = "chosen"  # the best fit of a quick search
     CHECKPOINT = "checkpoint"
 
@@ -71,12 +71,41 @@ class Progress:
         Iterations so far.
     log_likelihood : float
         The best so far, mean per row, in the units of the data.
+    most_experts : int
+        The largest number of experts that may be tried.
+    starts, most_starts : int
+        Starts of the present run that have ended, and how many there may be at most.
+    seconds : float
+        Since the fit began.
+    seconds_left : float
+        At most about so many more; NaN while nothing is known.
     """
 
     stage: str
     n_experts: int
     step: int
     log_likelihood: float
+    most_experts: int = 0
+    starts: int = 0
+    most_starts: int = 0
+    seconds: float = 0.0
+    seconds_left: float = float("nan")
+
+    def __str__(self) -> str:
+        experts = "1 expert" if self.n_experts == 1 else f"{self.n_experts} experts"
+        if self.most_experts > self.n_experts:
+            experts += f" (of at most {self.most_experts})"
+        words = [experts, f"{self.stage}, step {self.step}"]
+        if self.most_starts > 1:
+            words.append(f"{self.starts} of at most {self.most_starts} starts")
+        words.append(f"log-likelihood {self.log_likelihood:.4f}")
+        if self.seconds_left > 1:
+            words.append(f"{self.seconds:.0f} s so far, about {self.seconds_left:.0f} s more at most")
+        return ", ".join(words)
+
+
+class OutOfTimeError(Exception):
+    """The time that a fit may take is over."""
 
 
 @dataclass(frozen=True)
@@ -87,3 +116,15 @@ class Control:
     max_iter: int = 500
     progress: Callable[[Progress], None] | None = None
     checkpoint: Checkpoint | None = None
+    max_time: float | None = None  # seconds
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def seconds(self) -> float:
+        """Since the fit began."""
+        return time.monotonic() - self.began
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether the fit has taken the time it may take."""
+        return self.max_time is not None and self.seconds > self.max_time

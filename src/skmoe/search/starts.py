@@ -2,42 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from skmoe.likelihood import Problem, Theta, em_sums
+from skmoe.likelihood.batch import BatchSums, ThetaBatch
 from skmoe.likelihood.rows import LaidOutRows
 from skmoe.model.gaussian import GaussianFamily
-from skmoe.rows.arrays import to_device, to_numpy
+from skmoe.rows.arrays import Array, array_namespace, device, to_device, to_numpy
+from skmoe.rows.blocks import sum_over_blocks
+from skmoe.rows.products import unpack_symmetric, weighted_grams
 from skmoe.rows.threads import without_warnings
 from skmoe.search.ascent import em_step
+from skmoe.search.climb import Ridges, em_goal
 from skmoe.search.config import SearchConfig
-from skmoe.search.moves import prune, short_run
 from skmoe.search.records import Start, StartKind
 from skmoe.search.task import Task
 from skmoe.spectral.experts import ExpertsResult, experts_of
 from skmoe.spectral.scores.fitting import as_law, choose_law, mapped_law
 
-__all__ = ["draw_start", "labelled_start", "random_labels", "spectral_start", "voronoi_labels"]
-
-DRAWN = {
-    StartKind.RANDOM: "random",
-    StartKind.VORONOI: "voronoi",
-    StartKind.OVERFULL: "overfull",
-}
+__all__ = ["drawn_starts", "labelled_batch", "labelled_start", "random_labels", "spectral_start"]
 
 
 def random_labels(problem: Problem, rng: np.random.Generator) -> np.ndarray:
     """Each row given to an expert at random, (n,)."""
     return rng.integers(problem.k, size=problem.n)
-
-
-def voronoi_labels(problem: Problem, rng: np.random.Generator) -> np.ndarray:
-    """Each row given to the nearest of k random rows in the inputs, (n,)."""
-    Z = problem.laid_out().gate_inputs()
-    centers = Z[rng.choice(len(Z), size=problem.k, replace=False)]
-    return np.argmin(np.sum(centers**2, axis=1) - 2 * Z @ centers.T, axis=1)
 
 
 def labelled_start(problem: Problem, labels: np.ndarray, purity: float = 0.9) -> Theta:
@@ -58,17 +49,87 @@ def labelled_start(problem: Problem, labels: np.ndarray, purity: float = 0.9) ->
     return Theta(start.A, start.W, np.maximum(family.start_scale(start.sigma), problem.noise_floor))
 
 
-def draw_start(problem: Problem, kind: StartKind, number: int, rng: np.random.Generator, config: SearchConfig) -> Start:
-    """A random start; "overfull" has half as many experts again, then pruned."""
-    if kind is StartKind.VORONOI:
-        theta = labelled_start(problem, voronoi_labels(problem, rng), config.label_purity)
-    elif kind is StartKind.RANDOM:
-        theta = labelled_start(problem, random_labels(problem, rng), config.label_purity)
-    else:
-        many = problem.with_experts(problem.k + int(np.ceil(config.overfull * problem.k)))
-        labelled = labelled_start(many, random_labels(many, rng), config.label_purity)
-        theta = prune(problem, short_run(many, labelled, config.first_steps), config.prune_steps)
-    return Start(f"{DRAWN[kind]} {number}", kind, theta)
+def drawn_starts(
+    problem: Problem, kinds: Sequence[StartKind], number: int, rng: np.random.Generator, config: SearchConfig
+) -> list[Start]:
+    """Random starts of the given kinds, numbered from `number`."""
+    batch = labelled_batch(problem, _labels(problem, kinds, rng, config), config.label_purity)
+    return [Start(f"{kind} {number + i}", kind, batch.theta(i)) for i, kind in enumerate(kinds)]
+
+
+def _labels(problem: Problem, kinds: Sequence[StartKind], rng: np.random.Generator, config: SearchConfig) -> np.ndarray:
+    """Labels (n, S) for one start of each of the given kinds.
+
+    Random labels; the nearest of k random rows in the inputs (Voronoi cells); or the nearest in inputs and output.
+    """
+    rows, k = problem.laid_out(), problem.k
+    Z, n = rows.gate_inputs(), rows.n
+    if rows.map.intercept:
+        Z = Z[:, :-1]
+    y = to_numpy(rows.y)
+    spread = float(np.std(y)) or 1.0
+    joint = np.column_stack([Z, config.output_weight / spread * y])
+    labels = np.empty((n, len(kinds)), dtype=np.int64)
+    for s, kind in enumerate(kinds):
+        if kind is StartKind.RANDOM:
+            labels[:, s] = rng.integers(k, size=n)
+            continue
+        place = joint if kind is StartKind.JOINT else Z
+        centers = place[rng.choice(n, size=k, replace=n < k)]
+        labels[:, s] = np.argmin(np.sum(centers**2, axis=1) - 2 * place @ centers.T, axis=1)
+    return labels
+
+
+def labelled_batch(problem: Problem, labels: np.ndarray, purity: float) -> ThetaBatch:
+    """Experts by least squares on their labelled rows and a gate one step towards the labels, for labels (n, S).
+
+    Other experts than linear ones are first taken as linear in a rough predictor (`Family.start_response`).
+    """
+    S, k, rows, family = labels.shape[1], problem.k, problem.rows, problem.family
+    rows = rows if family.location_scale else rows.responding(family.start_response)
+    De, Dg = problem.De, problem.Dg
+
+    def kernel(x: Array, y: Array, weight: Array | None, label: Array) -> tuple[Array, ...]:
+        U, V, y, weight = rows.block(x, y, weight)
+        xp = array_namespace(U)
+        turned = xp.matrix_transpose(label)[:, None, :]
+        hot = xp.astype(turned == xp.arange(k, device=device(label))[None, :, None], xp.float64)
+        R = purity * hot + (1 - purity) / k  # a little of every row for all: no system is singular
+        P = xp.ones_like(R) / k
+        if weight is not None:
+            R, P = R * weight, P * weight
+        flat = (S * k, y.shape[0])
+        return (
+            xp.sum(R, axis=2),
+            xp.sum(R * y**2, axis=2),
+            xp.reshape(R * y, flat) @ U.T,
+            xp.reshape(R - P, flat) @ V.T,
+            weighted_grams(xp.reshape(R, flat), U),
+            weighted_grams(P[:, 0, :], V),
+        )
+
+    xp = array_namespace(rows.X)
+    block_rows = max(64, 2**14 // (S * k))
+    arrays = (rows.X, rows.y, rows.weight, xp.asarray(labels, device=device(rows.X)))
+    totals = sum_over_blocks(kernel, *arrays, block_rows=block_rows, shared=False)
+    share, statistic, experts, gates, gram, spread = (to_numpy(t) / problem.total for t in totals)
+    gate_gram = np.repeat(unpack_symmetric(spread)[:, None], k, axis=1) * (1 - 1 / k)
+    sums = BatchSums(
+        np.zeros(S),
+        share,
+        statistic,
+        experts.reshape(S, k, De),
+        gates.reshape(S, k, Dg),
+        unpack_symmetric(gram).reshape(S, k, De, De),
+        gate_gram,
+    )
+    sigma = np.full((S, k), problem.spread if problem.noise_groups else float(problem.settings.noise))
+    zero = ThetaBatch(np.zeros((S, k, De)), np.zeros((S, k, Dg)), sigma)
+    line = Problem(rows, k, GaussianFamily.linear(), problem.settings, problem.spread)
+    start = em_goal(line, zero, sums, Ridges.of(problem, S))
+    if not problem.noise_groups:
+        return start
+    return ThetaBatch(start.A, start.W, np.maximum(family.start_scale(start.sigma), problem.noise_floor))
 
 
 def spectral_start(task: Task, problem: Problem, rng: np.random.Generator) -> tuple[Start, ExpertsResult] | None:

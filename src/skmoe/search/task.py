@@ -19,6 +19,9 @@ from skmoe.search.config import SearchConfig
 from skmoe.search.records import Control
 from skmoe.search.standardise import standardised
 
+NOISE_FLOOR = 1e-3
+"""Least noise scale, as a part of the spread of the outputs: keeps experts off a few rows that lie on a line."""
+
 __all__ = ["ModelSpec", "Task", "canonical", "most_experts", "prepare", "streamed_scale"]
 
 
@@ -84,8 +87,8 @@ class Task:
     def problem(self, k: int, rows: ModelRows | None = None) -> Problem:
         """The model with k experts over all rows, or over others."""
         noise = self.spec.noise if isinstance(self.spec.noise, str) else float(self.spec.noise) / self.map.y_scale
-        settings = Settings(noise=noise, penalty=self.spec.penalty)
         spread = self.moments.y_std / self.map.y_scale
+        settings = Settings(noise=noise, least_ridge=self.spec.penalty, noise_floor=NOISE_FLOOR * spread)
         return Problem(self.rows if rows is None else rows, k, self.spec.family, settings, spread)
 
     def in_callers_units(self, log_likelihood: float) -> float:

@@ -1,0 +1,334 @@
+"""A batch of models climbed side by side: EM steps, then L-BFGS with EM's own curvature as preconditioner.
+
+EM is safe far from an optimum and slow near it; L-BFGS from there needs a quarter of the steps. All models move in
+lockstep, one pass over the rows a step, each with its own step size: a step that would lower a model's objective is
+shortened until it does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from skmoe.likelihood import Problem
+from skmoe.likelihood.batch import BatchSums, ThetaBatch, batch_sums
+from skmoe.rows.arrays import Array, to_device
+
+__all__ = ["BatchAscent", "Ridges", "em_goal"]
+
+ROUNDING = 1e-12  # relative, in a mean over rows, must not be taken for a loss
+SUFFICIENT = 1e-4  # part of the gain that a gradient promises which a step must reach
+SHRINK = 0.3  # of a refused step
+GIVE_UP = 0.03  # size below which a direction is replaced by EM's
+FEWEST_ROWS = 0.5  # that an expert is left
+MANY_COLUMNS = 48  # from which Gram matrices cost more than the steps they save
+REFRESH = 3  # steps that a preconditioner serves
+
+
+@dataclass(frozen=True)
+class Ridges:
+    """Strengths of the penalty per row, (S,) each: of all parameters, and of the gate, which keeps a least one."""
+
+    own: np.ndarray
+    gate: np.ndarray
+
+    @classmethod
+    def of(cls, problem: Problem, models: int, penalties: np.ndarray | None = None) -> Ridges:
+        """Those of a problem for so many models, or those of given penalties."""
+        settings = problem.settings
+        own = np.full(models, settings.penalty) if penalties is None else np.asarray(penalties, dtype=float)
+        return cls(own / problem.total, np.maximum(own, settings.least_ridge) / problem.total)
+
+    def picked(self, rows: np.ndarray) -> Ridges:
+        """Those of some of the models."""
+        return Ridges(self.own[rows], self.gate[rows])
+
+
+class BatchAscent:
+    """A climb of S models of one problem, in lockstep.
+
+    Parameters
+    ----------
+    problem : Problem
+    batch : ThetaBatch
+        Where the models start; their number of experts is what counts.
+    run_weight : (n, S) array, optional
+        Row weights of each model by itself.
+    penalties : (S,) array, optional
+        Strength of each model's penalty; the problem's by default.
+    memory : int
+        Pairs that L-BFGS remembers.
+    on_step : callable, optional
+        Called with the climb after each step; what it raises ends the climb.
+
+    Attributes
+    ----------
+    batch : ThetaBatch
+        Where the models stand.
+    objective, log_likelihood : (S,) arrays
+        Mean log-likelihood less the penalty, and without it.
+    share : (S, k) array
+        Mean responsibilities.
+    evaluations : int
+        Passes over the rows so far, times models.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        batch: ThetaBatch,
+        run_weight: np.ndarray | None = None,
+        penalties: np.ndarray | None = None,
+        *,
+        memory: int = 8,
+        on_step: Callable[[BatchAscent], None] | None = None,
+    ) -> None:
+        self.problem, self.batch, self._memory, self.on_step = problem, batch, memory, on_step
+        self._weight: Array | None = None if run_weight is None else to_device(run_weight, problem.rows.X)
+        self.ridges = Ridges.of(problem, len(batch), penalties)
+        self._known = not problem.noise_groups
+        self._shared = problem.settings.noise == "shared"
+        self._grams = max(batch.A.shape[2], batch.W.shape[2]) <= MANY_COLUMNS
+        self.evaluations, self._age = 0, 0
+        self.vector = self._pack(batch)
+        sums = self._sums(batch, grams=self._grams)
+        self.log_likelihood, self.share = sums.log_likelihood, sums.share
+        self.objective = self._objective(batch, sums)
+        self.gradient = self._gradient(batch, sums, self.ridges)
+        self._precondition = self._curvatures(batch, sums, self.ridges)
+        self.direction = self._apply(self.gradient)
+        if self._grams:
+            self.direction = self._pack(em_goal(self.problem, batch, sums, self.ridges)) - self.vector
+        self.size = np.ones(len(batch))
+        self._em = True
+        self._steps = self._falls = self._rho = np.empty(0)
+        self._forget()
+
+    def __len__(self) -> int:
+        return len(self.batch)
+
+    # -- steps --------------------------------------------------------------------------------------------------------
+
+    def em(self, steps: int) -> None:
+        """So many EM steps; with many columns, where each would cost much, twice as many of L-BFGS."""
+        if not self._grams:
+            return self.quasi_newton(2 * steps)
+        for _ in range(steps):
+            self._step(quasi_newton=False)
+
+    def quasi_newton(self, steps: int, tol: float = 0.0) -> None:
+        """At most so many L-BFGS steps; fewer once no model gains more than `tol` in total log-likelihood."""
+        if self._em:
+            self._forget()
+            self.direction, self.size = self._apply(self.gradient), np.ones(len(self))
+            self._em = False
+        for _ in range(steps):
+            before = self.objective
+            self._step(quasi_newton=True)
+            if tol and np.all((self.objective - before) * self.problem.total < tol) and np.all(self.size == 1.0):
+                return
+
+    def keep(self, rows: np.ndarray) -> None:
+        """Go on with some of the models only."""
+        self.batch = self.batch.picked(rows)
+        for name in ("objective", "log_likelihood", "share", "gradient", "vector", "direction", "size"):
+            setattr(self, name, getattr(self, name)[rows])
+        self._precondition = tuple(part[rows] for part in self._precondition)
+        self._steps, self._falls, self._rho = self._steps[:, rows], self._falls[:, rows], self._rho[:, rows]
+        self.ridges = self.ridges.picked(rows)
+        if self._weight is not None:
+            self._weight = self._weight[:, to_index(rows)]
+
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
+    def _step(self, quasi_newton: bool) -> None:
+        fresh = not quasi_newton or self._age % REFRESH == 0
+        self._age += 1
+        proposal = self._unpack(self.vector + self.size[:, None] * self.direction)
+        sums = self._sums(proposal, grams=fresh and self._grams)
+        value = self._objective(proposal, sums)
+        slope = np.maximum(np.sum(self.gradient * self.direction, axis=1), 0.0) if quasi_newton else 0.0
+        needed = self.objective + SUFFICIENT * self.size * slope - ROUNDING * (1 + np.abs(self.objective))
+        kept = np.all(sums.share * self.problem.total >= FEWEST_ROWS, axis=1)
+        good = (value >= needed) & kept & np.isfinite(value)
+        if np.any(good):
+            self._accept(np.flatnonzero(good), proposal, sums, value, fresh, quasi_newton)
+        lost = ~good & (self.size < GIVE_UP)
+        self._rho[:, lost] = 0.0
+        self.size = np.where(good | lost, 1.0, self.size * SHRINK)
+        if quasi_newton:
+            self._renew(np.flatnonzero(good | lost))
+        if self.on_step is not None:
+            self.on_step(self)
+
+    def _accept(
+        self, rows: np.ndarray, proposal: ThetaBatch, sums: BatchSums, value: np.ndarray, fresh: bool, pairs: bool
+    ) -> None:
+        """Move the models `rows` to where they were proposed."""
+        there, some, ridges = proposal.picked(rows), sums.picked(rows), self.ridges.picked(rows)
+        vector, gradient = self._pack(there), self._gradient(there, some, ridges)
+        if pairs:
+            self._remember(rows, vector - self.vector[rows], self.gradient[rows] - gradient)
+        self.vector[rows], self.gradient[rows] = vector, gradient
+        self.objective, self.share, self.log_likelihood = (
+            part.copy() for part in (self.objective, self.share, self.log_likelihood)
+        )
+        self.objective[rows] = np.maximum(value[rows], self.objective[rows])
+        self.share[rows], self.log_likelihood[rows] = some.share, some.log_likelihood
+        self.batch = self._unpack(self.vector)
+        if fresh:
+            for old, new in zip(self._precondition, self._curvatures(there, some, ridges), strict=True):
+                old[rows] = new
+        if not pairs:
+            self.direction[rows] = self._pack(em_goal(self.problem, there, some, ridges)) - vector
+
+    def _renew(self, rows: np.ndarray) -> None:
+        """New directions for the models `rows`; one that does not climb is EM's."""
+        if not len(rows):
+            return
+        self.direction[rows] = self._two_loop()[rows]
+        wrong = np.flatnonzero(np.sum(self.gradient * self.direction, axis=1) <= 0)
+        if len(wrong):
+            self._rho[:, wrong] = 0.0
+            self.direction[wrong] = self._apply(self.gradient)[wrong]
+
+    # -- sums and objective -------------------------------------------------------------------------------------------
+
+    def _sums(self, batch: ThetaBatch, *, grams: bool) -> BatchSums:
+        self.evaluations += len(batch)
+        return batch_sums(self.problem, batch, self._weight, grams=grams)
+
+    def _objective(self, batch: ThetaBatch, sums: BatchSums) -> np.ndarray:
+        W = batch.W - np.mean(batch.W, axis=1, keepdims=True)
+        cost = 0.5 * self.ridges.gate * np.sum(W**2, axis=(1, 2))
+        if np.any(self.ridges.own):
+            logs = np.log(batch.sigma)
+            noise = 0.0 if self._known else np.sum((logs - np.mean(logs, axis=1, keepdims=True)) ** 2, axis=1)
+            experts = np.sum((batch.A - self.problem.settings.pooled) ** 2, axis=(1, 2))
+            cost = cost + 0.5 * self.ridges.own * (experts + noise)
+        return sums.log_likelihood - cost
+
+    def _gradient(self, batch: ThetaBatch, sums: BatchSums, ridges: Ridges) -> np.ndarray:
+        """Gradient of the objective over the vector, (S, P)."""
+        family, S = self.problem.family, len(batch)
+        A = sums.expert_gradient / family.step_scale(batch.sigma)[:, :, None]
+        W = sums.gate_gradient - ridges.gate[:, None, None] * (batch.W - np.mean(batch.W, axis=1, keepdims=True))
+        parts = [A - ridges.own[:, None, None] * (batch.A - self.problem.settings.pooled), W]
+        if not self._known:
+            logs = np.log(batch.sigma)
+            noise = family.scale_slope(sums.statistic, sums.share, batch.sigma)
+            noise = noise - ridges.own[:, None] * (logs - np.mean(logs, axis=1, keepdims=True))
+            if self._shared:
+                noise = np.sum(noise, axis=1, keepdims=True)
+            floor = batch.sigma[:, : noise.shape[1]] <= self.problem.noise_floor * (1 + 1e-9)
+            parts.append(np.where(floor & (noise < 0), 0.0, noise))
+        return np.concatenate([part.reshape(S, -1) for part in parts], axis=1)
+
+    # -- L-BFGS -------------------------------------------------------------------------------------------------------
+
+    def _curvatures(self, batch: ThetaBatch, sums: BatchSums, ridges: Ridges) -> tuple[np.ndarray, ...]:
+        """Inverses of EM's curvature for experts and gate, matrices or, with many columns, numbers; and of scales."""
+        problem, own, gate = self.problem, ridges.own[:, None], ridges.gate[:, None]
+        precision, least = 1.0 / problem.family.step_scale(batch.sigma), FEWEST_ROWS / problem.total
+        scales = 1.0 / (2 * np.maximum(sums.share, least) + own)
+        if self._grams and sums.expert_gram.size:
+            De, Dg = batch.A.shape[2], batch.W.shape[2]
+            experts = _steadied(sums.expert_gram * precision[..., None, None] + own[..., None, None] * np.eye(De))
+            gates = _steadied(sums.gate_gram + gate[..., None, None] * np.eye(Dg))
+            return np.linalg.inv(experts), np.linalg.inv(gates), scales
+        # on the standardised scale a Gram matrix is about its weight times the identity
+        experts = sums.share * precision + own
+        gates = 0.5 * sums.share * (1 - sums.share) + gate
+        return 1.0 / np.maximum(experts, least), 1.0 / np.maximum(gates, least), scales
+
+    def _apply(self, vector: np.ndarray) -> np.ndarray:
+        """A gradient times the inverse curvature."""
+        S, k, De = self.batch.A.shape
+        a, w = k * De, self.batch.W[0].size
+        parts = []
+        for inverse, part in zip(self._precondition[:2], (vector[:, :a], vector[:, a : a + w]), strict=True):
+            shaped = part.reshape(S, k, -1)
+            done = (inverse @ shaped[..., None])[..., 0] if inverse.ndim == 4 else inverse[..., None] * shaped
+            parts.append(done.reshape(S, -1))
+        noise = vector[:, a + w :]
+        scales = self._precondition[2]
+        if self._shared:
+            scales = 1.0 / np.sum(1.0 / scales, axis=1, keepdims=True)
+        return np.concatenate([*parts, noise * scales[:, : noise.shape[1]]], axis=1)
+
+    def _forget(self) -> None:
+        shape = (self._memory, *self.vector.shape)
+        self._steps, self._falls, self._rho = np.zeros(shape), np.zeros(shape), np.zeros(shape[:2])
+
+    def _remember(self, rows: np.ndarray, step: np.ndarray, fall: np.ndarray) -> None:
+        """Pairs (step, fall of the gradient) of the models `rows`; a model whose curvature is wrong forgets all."""
+        product = np.sum(step * fall, axis=1)
+        right = product > 1e-10 * np.linalg.norm(step, axis=1) * np.linalg.norm(fall, axis=1)
+        self._rho[:, rows[~right]] = 0.0
+        rows = rows[right]
+        for store, new in ((self._steps, step[right]), (self._falls, fall[right]), (self._rho, 1.0 / product[right])):
+            store[:-1, rows] = store[1:, rows]
+            store[-1, rows] = new
+
+    def _two_loop(self) -> np.ndarray:
+        q, used = self.gradient.copy(), np.zeros_like(self._rho)
+        for m in range(self._memory - 1, -1, -1):
+            used[m] = self._rho[m] * np.sum(self._steps[m] * q, axis=1)
+            q -= used[m][:, None] * self._falls[m]
+        r = self._apply(q)
+        for m in range(self._memory):
+            back = self._rho[m] * np.sum(self._falls[m] * r, axis=1)
+            r += self._steps[m] * (used[m] - back)[:, None]
+        return r
+
+    # -- parameters as vectors ----------------------------------------------------------------------------------------
+
+    def _pack(self, batch: ThetaBatch) -> np.ndarray:
+        S = len(batch)
+        parts = [batch.A.reshape(S, -1), batch.W.reshape(S, -1)]
+        if not self._known:
+            parts.append(np.log(batch.sigma[:, :1] if self._shared else batch.sigma))
+        return np.concatenate(parts, axis=1)
+
+    def _unpack(self, vector: np.ndarray) -> ThetaBatch:
+        S, k, De = len(vector), *self.batch.A.shape[1:]
+        a, w = k * De, self.batch.W[0].size
+        A, W = vector[:, :a].reshape(S, k, De), vector[:, a : a + w].reshape(S, k, -1)
+        sigma = self.batch.sigma[:S]
+        if not self._known:
+            noise = np.maximum(np.exp(np.clip(vector[:, a + w :], -300.0, 300.0)), self.problem.noise_floor)
+            sigma = np.broadcast_to(noise, (S, k)).copy()
+        return ThetaBatch(A.copy(), W.copy(), sigma)
+
+
+def em_goal(problem: Problem, batch: ThetaBatch, sums: BatchSums, ridges: Ridges) -> ThetaBatch:
+    """Where an EM step leads each model of a batch."""
+    family, gate = problem.family, ridges.gate[:, None, None]
+    drawn = ridges.own[:, None] * family.step_scale(batch.sigma)
+    gram = sums.expert_gram + drawn[..., None, None] * np.eye(batch.A.shape[2])
+    gradient = sums.expert_gradient - drawn[..., None] * (batch.A - problem.settings.pooled)
+    steps = np.linalg.solve(_steadied(gram), gradient[..., None])[..., 0]
+    statistic = family.statistic_after(sums.statistic, steps, sums.expert_gradient, sums.expert_gram)
+    share, sigma, floor = np.maximum(sums.share, np.finfo(float).tiny), batch.sigma, problem.noise_floor
+    if problem.settings.noise == "shared":
+        left, mass = (np.sum(part, axis=1, keepdims=True) for part in (statistic, share))
+        sigma = np.broadcast_to(family.updated_scales(left, mass, 0.0, floor), share.shape).copy()
+    elif problem.noise_groups:
+        sigma = family.updated_scales(statistic, share, ridges.own[:, None], floor)
+    slope = sums.gate_gradient - gate * (batch.W - np.mean(batch.W, axis=1, keepdims=True))
+    curve = _steadied(sums.gate_gram + gate[..., None] * np.eye(batch.W.shape[2]))
+    return ThetaBatch(batch.A + steps, batch.W + np.linalg.solve(curve, slope[..., None])[..., 0], sigma)
+
+
+def to_index(rows: np.ndarray) -> np.ndarray:
+    """Indices from indices or a mask."""
+    rows = np.asarray(rows)
+    return np.flatnonzero(rows) if rows.dtype == bool else rows
+
+
+def _steadied(gram: np.ndarray) -> np.ndarray:
+    """Gram matrices (..., D, D) with a ridge far below what rows tell, so that none is singular."""
+    D = gram.shape[-1]
+    size = np.trace(gram, axis1=-2, axis2=-1)[..., None, None] / D
+    return gram + (1e-9 * size + 1e-14) * np.eye(D)

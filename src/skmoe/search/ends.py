@@ -1,0 +1,121 @@
+"""Starts climbed side by side on the same rows, poor ones dropped on the way, and where the others ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from skmoe.likelihood import Problem
+from skmoe.likelihood.batch import ThetaBatch
+from skmoe.search.climb import BatchAscent
+from skmoe.search.config import SearchConfig
+from skmoe.search.records import Stage, Start, StartRecord
+
+__all__ = ["End", "climb_all", "distinct", "ranked"]
+
+
+@dataclass(frozen=True)
+class End:
+    """Where a start ended: the start with its last point, what it reached, and whether it was climbed to the top."""
+
+    start: Start
+    objective: float  # mean log-likelihood less the penalty
+    log_likelihood: float
+    admissible: bool
+    finished: bool
+    penalty: float
+
+    @property
+    def rank(self) -> tuple[bool, float]:
+        """Admissible before inadmissible, then by what was maximised."""
+        return self.admissible, self.objective
+
+    def record(self) -> StartRecord:
+        """What is told of it."""
+        stage = Stage.SUBSAMPLE if self.finished else Stage.RACE
+        return StartRecord(self.start.name, self.start.kind, self.log_likelihood, stage)
+
+
+def ranked(ends: Iterable[End]) -> list[End]:
+    """Best first."""
+    return sorted(ends, key=lambda end: end.rank, reverse=True)
+
+
+def distinct(ends: Iterable[End], same: float) -> list[End]:
+    """One of each optimum, best first: ends whose objectives differ by less than `same` are at the same one."""
+    found: list[End] = []
+    for end in ranked(ends):
+        if not found or found[-1].admissible != end.admissible or found[-1].objective - end.objective > same:
+            found.append(end)
+    return found
+
+
+def climb_all(
+    problem: Problem,
+    starts: Sequence[Start],
+    config: SearchConfig,
+    penalties: Sequence[float] | None = None,
+    *,
+    bar: float = -np.inf,
+    on_step: Callable[[BatchAscent], None] | None = None,
+) -> list[End]:
+    """Climb all starts at once; all are told, those that were dropped on the way as not finished.
+
+    After a first heat of EM and L-BFGS steps the better part is kept. A model is finished when steps gain next to
+    nothing, and dropped where they gain too little to come near the best, or `bar`, an objective known already. Only
+    models of the same penalty are compared.
+    """
+    strengths = np.full(len(starts), problem.settings.penalty) if penalties is None else np.array(penalties)
+    batch = ThetaBatch.of([start.theta for start in starts])
+    ascent = BatchAscent(problem, batch, penalties=strengths, on_step=on_step)
+    alive, ends = np.arange(len(starts)), list[End]()
+
+    def leave(which: np.ndarray, finished: bool) -> None:
+        """Take models out of the climb."""
+        nonlocal alive
+        for i in np.flatnonzero(which).tolist():
+            theta, share = ascent.batch.theta(i), ascent.share[i]
+            start = replace(starts[alive[i]], theta=theta)
+            reached = float(ascent.objective[i]), float(ascent.log_likelihood[i])
+            fine = problem.is_admissible(theta, share)
+            ends.append(End(start, *reached, fine, finished, float(strengths[alive[i]])))
+        alive = alive[~which]
+        if len(alive) and np.any(which):
+            ascent.keep(np.flatnonzero(~which))
+
+    ascent.em(config.em_heat)
+    ascent.quasi_newton(config.heat)
+    leave(_slow_starts(ascent.objective, strengths, config), finished=False)
+    for stride in range(config.climb_steps // config.stride):
+        if not len(alive):
+            break
+        before = ascent.objective
+        ascent.quasi_newton(config.stride)
+        gain = (ascent.objective - before) * problem.total
+        short = (np.maximum(bar, _best_of_group(ascent.objective, strengths[alive])) - ascent.objective) * problem.total
+        done = gain < config.climb_gain
+        hopeless = ~done & (config.hope * gain < short - config.climb_margin)
+        last = (stride + 1) * config.stride >= config.climb_steps
+        leave(hopeless, finished=False)
+        leave((done | last)[~hopeless], finished=True)
+    return ends
+
+
+def _best_of_group(objective: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """The best objective among models of the same group, for each model."""
+    best = np.empty_like(objective)
+    for group in np.unique(groups):
+        best[groups == group] = np.max(objective[groups == group])
+    return best
+
+
+def _slow_starts(objective: np.ndarray, groups: np.ndarray, config: SearchConfig) -> np.ndarray:
+    """Starts to be dropped after the first heat: the worse part of each group."""
+    slow = np.ones(len(objective), dtype=bool)
+    for group in np.unique(groups):
+        mine = np.flatnonzero(groups == group)
+        kept = max(config.least_kept, round(config.keep * len(mine)))
+        slow[mine[np.argsort(-objective[mine], kind="stable")[:kept]]] = False
+    return slow
