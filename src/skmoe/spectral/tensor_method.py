@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, validate_params
 from skmoe.model.activations import get_activation
 from skmoe.rows.checks import RANDOM_STATE, check_rows, check_varies, generator
 from skmoe.rows.threads import with_one_blas_thread
-from skmoe.spectral.decomposition import Decomposition, orth_als
+from skmoe.spectral.decomposition import Decomposition, orth_als_t2
 from skmoe.spectral.experts import check_spectral_rank
 from skmoe.spectral.labels import activation_moments
 from skmoe.spectral.moments import score_moment
@@ -32,7 +32,7 @@ __all__ = ["plain_tensor_method"]
 def plain_tensor_method(
     X: Any, y: Any, n_experts: int, *, activation: Any, input_law: Any = None, random_state: Any = None
 ) -> Decomposition:
-    r"""The tensor method for mixtures of generalised linear models, as a baseline (paper: eq. tensorpass, tensorfail).
+    r"""The tensor method for mixtures of generalised linear models, as a baseline (paper: equations 3, 4).
 
     Decomposes :math:`E[y\, S_3(x)]`, which is :math:`E[g'''(Z)] \sum_i p_i a_i^{\otimes 3}` when the gate does not look
     at the inputs, and mixes experts with gate vectors when it does: no number of rows cures that. Two things the
@@ -59,6 +59,23 @@ def plain_tensor_method(
     -------
     Decomposition
         ``components`` (k, d) of unit length, and their ``weights``.
+
+    Examples
+    --------
+    Without a gate the experts are found; with one they are not, however many rows there are.
+
+    >>> import numpy as np
+    >>> from skmoe import make_moe, metrics, plain_tensor_method
+    >>> from skmoe.model import MoEParameters
+    >>> _, _, truth = make_moe(10, 6, 3, activation="tanh", orthogonal_gate=True, random_state=0)
+    >>> X = np.random.default_rng(0).standard_normal((200_000, 6))
+    >>> for length in (0.0, 2.0):
+    ...     model = MoEParameters(truth.A, length * truth.W, 0.1, family="tanh")
+    ...     y, _ = model.sample(X, np.random.default_rng(1))
+    ...     found = plain_tensor_method(X, y, 3, activation="tanh", random_state=0)
+    ...     print(metrics.regressor_fit(found.components, truth.A) > 0.95)
+    True
+    False
     """
     X, y = check_rows(X, y)
     check_spectral_rank(n_experts, X.shape[1])
@@ -73,4 +90,4 @@ def plain_tensor_method(
     T3 = score_moment(X, y, lambda Z, t: t, as_law(input_law, X, rng), 3) / scale
     # no T2 belongs to this T3: the leading space comes from T3's own unfolding
     U, values, _ = linalg.svd(T3.reshape(X.shape[1], -1), full_matrices=False)
-    return orth_als((U * values) @ U.T, T3, n_experts, rng)
+    return orth_als_t2((U * values) @ U.T, T3, n_experts, rng)

@@ -67,7 +67,7 @@ def matching(
     modes: Sequence[WeightMode] = (),
     share_sd: float | None = None,
 ) -> Decomposition:
-    """Decompose (T2, T3), and T1 where given, by coupled least squares.
+    """Decompose (T2, T3), and T1 where given, by coupled least squares, which is ours and not the paper's.
 
     Parameters
     ----------
@@ -90,6 +90,16 @@ def matching(
     -------
     Decomposition
         ``components`` (r, d) of unit length and ``weights`` (r,), falling; r is k, or less where T2 has no more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skmoe import decomposition
+    >>> A = np.array([[1.0, 0.0, 0.0], [0.6, 0.8, 0.0]])
+    >>> T2, T3 = np.einsum("ia,ib->ab", A, A) / 2, np.einsum("ia,ib,ic->abc", A, A, A) / 2
+    >>> found = decomposition.matching(T2, T3, 2, random_state=0)
+    >>> bool(np.allclose(abs(found.components @ A.T).max(axis=0), 1)), found.weights.round(6).tolist()
+    (True, [0.5, 0.5])
     """
     rng = generator(random_state, "matching")
     if variances is None:  # exact tensors; of noisy ones the rank is for the caller to judge, who knows the noise

@@ -1,9 +1,12 @@
-"""Orth-ALS (Sharan and Valiant 2017), the decomposition of the paper's experiments.
+"""Orth-ALS (Sharan and Valiant 2017), the decomposition of the paper's experiments, and our variant of it.
 
 Alternating least squares whose factors are made orthonormal at the start of each of the first sweeps, so that no two
-of them chase the same component; plain sweeps then polish. It runs inside the leading space of T2: from random factors,
-as published, and once from what the orthonormal sweeps find where T2 has been whitened, since alternating sweeps from
-random factors can crawl for ever when components are nearly dependent. The smallest residual wins.
+of them chase the same component; plain sweeps then polish. The smallest residual of a few random starts wins.
+
+`orth_als` is the published algorithm: it decomposes T3 as a whole, and T2 only tells how many components there are.
+`orth_als_t2` is ours: it runs inside the leading space of T2, where T3 has far less noise, and starts once from what
+the orthonormal sweeps find where T2 has been whitened, since alternating sweeps from random factors can crawl for ever
+when components are nearly dependent.
 """
 
 from __future__ import annotations
@@ -16,9 +19,10 @@ from scipy import linalg
 from skmoe.rows.checks import generator
 from skmoe.spectral.decomposition.common import Decomposition, apply, leading_space, weigh
 
-__all__ = ["orth_als"]
+__all__ = ["orth_als", "orth_als_t2"]
 
 LEAST_SWEEPS = 30
+EXACT = 1e-20  # share of the tensor that may be left by components that are as good as exact
 
 
 def orth_als(
@@ -30,8 +34,65 @@ def orth_als(
     n_starts: int = 5,
     orthogonal_sweeps: int = LEAST_SWEEPS,
     max_sweeps: int = 2000,
+    tol: float = 1e-9,
 ) -> Decomposition:
-    """Decompose (T2, T3) by Orth-ALS, the best of a few random starts.
+    """Decompose T3 by Orth-ALS, as published, the best of a few random starts (paper: section 4).
+
+    Parameters
+    ----------
+    T2, T3 : (d, d) and (d, d, d) arrays
+        Symmetric moments, sums of weighted powers of unit vectors. T2 tells how many components there are.
+    k : int
+        Number of components.
+    random_state : int, RandomState, Generator or None
+        Draws the starts.
+    n_starts : int
+        Starts; the smallest residual wins.
+    orthogonal_sweeps : int
+        Sweeps at whose start factors are made orthonormal; plain ones follow.
+    max_sweeps : int
+        Most sweeps of a start.
+    tol : float
+        A start ends when a sweep lowers the squared residual by less than this share of it.
+
+    Returns
+    -------
+    Decomposition
+        ``components`` (r, d) of unit length and ``weights`` (r,), falling; r is k, or less where T2 has no more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skmoe import decomposition
+    >>> A = np.array([[1.0, 0.0, 0.0], [0.6, 0.8, 0.0]])
+    >>> T2, T3 = np.einsum("ia,ib->ab", A, A) / 2, np.einsum("ia,ib,ic->abc", A, A, A) / 2
+    >>> found = decomposition.orth_als(T2, T3, 2, random_state=0)
+    >>> bool(np.allclose(abs(found.components @ A.T).max(axis=0), 1)), found.weights.round(6).tolist()
+    (True, [0.5, 0.5])
+    """
+    rng = generator(random_state, "orth_als")
+    r = len(leading_space(T2, k)[1])
+    best, best_loss = np.eye(len(T3), r), np.inf
+    for _ in range(n_starts):
+        factors, loss = _sweep(T3, rng.standard_normal((3, len(T3), r)), orthogonal_sweeps, max_sweeps, tol)
+        if loss < best_loss:
+            best, best_loss = _symmetric(factors), loss
+        if best_loss < EXACT * np.sum(T3**2):
+            break
+    return weigh(T2, T3, best.T)
+
+
+def orth_als_t2(
+    T2: np.ndarray,
+    T3: np.ndarray,
+    k: int,
+    random_state: Any = None,
+    *,
+    n_starts: int = 5,
+    orthogonal_sweeps: int = LEAST_SWEEPS,
+    max_sweeps: int = 2000,
+) -> Decomposition:
+    """Decompose (T2, T3) by Orth-ALS inside the leading space of T2, which is ours and not the paper's.
 
     Parameters
     ----------
@@ -52,8 +113,18 @@ def orth_als(
     -------
     Decomposition
         ``components`` (r, d) of unit length and ``weights`` (r,), falling; r is k, or less where T2 has no more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skmoe import decomposition
+    >>> A = np.array([[1.0, 0.0, 0.0], [0.6, 0.8, 0.0]])
+    >>> T2, T3 = np.einsum("ia,ib->ab", A, A) / 2, np.einsum("ia,ib,ic->abc", A, A, A) / 2
+    >>> found = decomposition.orth_als_t2(T2, T3, 2, random_state=0)
+    >>> bool(np.allclose(abs(found.components @ A.T).max(axis=0), 1)), found.weights.round(6).tolist()
+    (True, [0.5, 0.5])
     """
-    rng = generator(random_state, "orth_als")
+    rng = generator(random_state, "orth_als_t2")
     U, values = leading_space(T2, k)
     T = apply(T3, U, U, U)
     r = len(values)
@@ -67,28 +138,30 @@ def orth_als(
         factors, loss = _sweep(T, factors, orthogonal_sweeps if start else 0, max_sweeps)
         if loss < best_loss:
             best, best_loss = _symmetric(factors), loss
-        if best_loss < 1e-20 * np.sum(T**2):
+        if best_loss < EXACT * np.sum(T**2):
             break
     return weigh(T2, T3, best.T @ U.T)
 
 
-def _sweep(T: np.ndarray, factors: np.ndarray, orthogonal: int, most: int) -> tuple[np.ndarray, float]:
-    """Run ALS from (3, r, k) factors: the factors, columns of unit length, and the squared residual."""
-    r = T.shape[0]
-    unfolded = [np.moveaxis(T, mode, 0).reshape(r, r * r) for mode in range(3)]
+def _sweep(
+    T: np.ndarray, factors: np.ndarray, orthogonal: int, most: int, tol: float = 1e-14
+) -> tuple[np.ndarray, float]:
+    """Run ALS from (3, d, r) factors: the factors, columns of unit length, and the squared residual."""
+    d = T.shape[0]
+    unfolded = [np.moveaxis(T, mode, 0).reshape(d, d * d) for mode in range(3)]
     loss, size = np.inf, float(np.sum(T**2))
     for sweep in range(most):
         if sweep < orthogonal:
             factors = np.stack([np.linalg.qr(F)[0] for F in factors])
         for mode in range(3):
             B, C = (factors[m] for m in range(3) if m != mode)
-            product = (B[:, None, :] * C[None, :, :]).reshape(r * r, -1)
+            product = (B[:, None, :] * C[None, :, :]).reshape(d * d, -1)
             gram = (B.T @ B) * (C.T @ C)
             F = linalg.lstsq(gram, (unfolded[mode] @ product).T, lapack_driver="gelsy")[0].T
             length = np.linalg.norm(F, axis=0)
             factors[mode] = F / np.where(length > 0, length, 1.0)
         previous, loss = loss, float(np.sum((unfolded[2] - (factors[2] * length) @ product.T) ** 2))
-        settled = abs(previous - loss) <= 1e-14 * previous or loss <= 1e-26 * size
+        settled = abs(previous - loss) <= tol * previous or loss <= 1e-26 * size
         if sweep >= min(orthogonal, LEAST_SWEEPS) and settled:
             break
     return factors, loss

@@ -26,7 +26,7 @@ def power_method(
     n_starts: int = 20,
     n_iter: int = 100,
 ) -> Decomposition:
-    """Decompose (T2, T3) by the whitened tensor power method.
+    """Decompose (T2, T3) by the whitened tensor power method, which the paper's theory speaks of.
 
     Parameters
     ----------
@@ -45,6 +45,16 @@ def power_method(
     -------
     Decomposition
         ``components`` (r, d) of unit length and ``weights`` (r,), falling; r is k, or less where T2 has no more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skmoe import decomposition
+    >>> A = np.array([[1.0, 0.0, 0.0], [0.6, 0.8, 0.0]])
+    >>> T2, T3 = np.einsum("ia,ib->ab", A, A) / 2, np.einsum("ia,ib,ic->abc", A, A, A) / 2
+    >>> found = decomposition.power_method(T2, T3, 2, random_state=0)
+    >>> bool(np.allclose(abs(found.components @ A.T).max(axis=0), 1)), found.weights.round(6).tolist()
+    (True, [0.5, 0.5])
     """
     rng = generator(random_state, "power_method")
     U, values = leading_space(T2, k)
