@@ -19,7 +19,7 @@ from rich.table import Table
 
 from skmoe import learn_experts, make_moe, metrics
 from skmoe.model.parameters import MoEParameters
-from skmoe.spectral import algorithm1
+from skmoe.spectral.algorithm1 import regression, task
 from skmoe.spectral.decomposition import DECOMPOSITIONS, RankWarning
 
 
@@ -32,9 +32,9 @@ SETTINGS += [(10000, 5, 3, 0.1, "relu")]
 WITHOUT = {
     "nothing": [],
     "the narrower reference": [partial(patch, "skmoe.spectral.scores.reference.EFFECTIVE", 1 - 1e-9)],
-    "T1": [partial(patch.object, algorithm1, "DECOMPOSITIONS", DECOMPOSITIONS | {"matching": matching_without_t1})],
-    "the prior on shares": [partial(patch.object, algorithm1, "SHARE_SD", 1e3)],
-    "the gate's two numbers per expert": [partial(patch.object, algorithm1, "_weight_modes", lambda *a: [])],
+    "T1": [partial(patch.object, task, "DECOMPOSITIONS", DECOMPOSITIONS | {"matching": matching_without_t1})],
+    "the prior on shares": [partial(patch.object, regression, "SHARE_SD", 1e3)],
+    "the gate's two numbers per expert": [partial(patch.object, regression, "_weight_modes", lambda *a: [])],
 }
 WEAK = [(20000, 10, 6, 0.1, "linear", 3.0), (10000, 5, 3, 0.1, "relu", 3.0), (10000, 5, 3, 0.5, "relu", 1.0)]
 

@@ -57,7 +57,8 @@ SETTINGS = [
 METHODS = {
     "default": {},
     "power method": {"moments": "plain", "decomposition": "power"},
-    "Orth-ALS": {"moments": "plain", "decomposition": "orth-als"},
+    "Orth-ALS on all of T3": {"moments": "plain", "decomposition": "orth-als"},
+    "Orth-ALS inside T2": {"moments": "plain", "decomposition": "orth-als-t2"},
     "matching, plain moments": {"moments": "plain", "decomposition": "matching"},
 }
 

@@ -6,6 +6,7 @@ import pytest
 from skmoe import label_transform, learn_experts, make_moe, metrics, scores
 from skmoe.spectral.decomposition import RankWarning, orth_als
 
+PLAIN_LAW = {"moments": "plain", "input_law": "gaussian"}
 CHOICES = [
     {},
     {"decomposition": "power"},
@@ -13,6 +14,8 @@ CHOICES = [
     {"moments": "plain"},
     {"moments": "plain", "decomposition": "power"},
     {"moments": "plain", "decomposition": "orth-als"},
+    {"decomposition": "orth-als-t2"},
+    {"moments": "plain", "decomposition": "orth-als-t2"},
 ]
 
 
@@ -64,8 +67,16 @@ def test_default_is_far_better_than_the_plain_power_method():
 
 
 @pytest.mark.parametrize("choice", [{}, {"moments": "plain"}], ids=str)
-def test_every_library_gives_the_same_experts(xp, choice):
-    law = scores.GaussianMixture([0.4, 0.6], np.vstack([np.full(4, 0.3), np.zeros(4)]))
+@pytest.mark.parametrize(
+    "law",
+    [
+        scores.GaussianMixture([0.4, 0.6], np.vstack([np.full(4, 0.3), np.zeros(4)])),
+        scores.GaussianMixture([0.4, 0.6], np.zeros((2, 4)), [2 * np.eye(4), np.eye(4)]),
+        scores.Gaussian(np.full(4, 0.3), np.diag([0.5, 1.0, 2.0, 3.0])),
+    ],
+    ids=["mixture", "spreads", "covariance"],
+)
+def test_every_library_gives_the_same_experts(xp, law, choice):
     X, y, _ = make_moe(3000, 4, 2, input_law=law, random_state=0)
     expected = learn_experts(X, y, 2, noise_scale=0.1, input_law=law, random_state=0, **choice)
     found = learn_experts(xp.asarray(X), xp.asarray(y), 2, noise_scale=0.1, input_law=law, random_state=0, **choice)
@@ -112,7 +123,9 @@ def test_automatic_law_is_that_of_the_inputs():
         assert fits["auto"] > 0.98
 
 
-@pytest.mark.parametrize("choice", [{}, {"moments": "plain"}, {"input_law": "gaussian"}, {"n_experts": 1}], ids=str)
+@pytest.mark.parametrize(
+    "choice", [{}, {"moments": "plain"}, {"input_law": "gaussian"}, {"n_experts": 1}, PLAIN_LAW], ids=str
+)
 def test_integer_weights_are_repeated_rows(xp, choice):
     X, y, _ = make_moe(1500, 4, 2, random_state=0)
     weight = np.random.default_rng(1).integers(0, 4, 1500)
@@ -260,6 +273,16 @@ def test_lists_and_integers_are_accepted():
     from_lists = learn_experts(X.tolist(), y.tolist(), 2, noise_scale=0.1, random_state=0)
     np.testing.assert_array_equal(from_lists.coef, learn_experts(X, y, 2, noise_scale=0.1, random_state=0).coef)
     learn_experts(np.round(10 * X).astype(int), y, 2, noise_scale=0.1, input_law="gaussian", random_state=0)
+
+
+def test_t3_too_large_to_be_held_is_refused_with_the_way_out():
+    X, y, _ = make_moe(600, 251, 2, random_state=0)
+    how = {"noise_scale": 0.1, "moments": "plain", "random_state": 0}
+    with pytest.raises(ValueError, match=r"'orth-als' takes T3 in full.*251 columns.*\"orth-als-t2\""):
+        learn_experts(X, y, 2, decomposition="orth-als", **how)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankWarning)
+        assert learn_experts(X, y, 2, decomposition="orth-als-t2", **how).coef.shape == (2, 251)
 
 
 def test_sparse_rows_are_refused_with_the_way_out():

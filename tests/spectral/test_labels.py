@@ -5,7 +5,7 @@ from scipy.stats import norm
 
 from skmoe import Activation, label_transform
 from skmoe.model.activations import ACTIVATIONS, get_activation
-from skmoe.spectral.labels import activation_moments
+from skmoe.spectral.labels import activation_moments, of_index
 
 
 def conditional_mean(g, sigma, cubic, quadratic, linear):
@@ -119,8 +119,38 @@ def test_activation_that_cannot_be_integrated_is_refused(g, why):
         label_transform(Activation(g), 0.1)
 
 
-@pytest.mark.parametrize("sigma", [0.0, -1.0, np.nan, np.inf])
-def test_noise_scale_must_be_positive(sigma):
+@pytest.mark.parametrize("activation", ["linear", "sigmoid", "relu"])
+def test_transform_without_noise_is_the_limit_of_little_noise(activation):
+    none, little = label_transform(activation, 0.0), label_transform(activation, 1e-6)
+    for name in ("alpha", "beta", "gamma", "c2", "c3"):
+        assert getattr(none, name) == pytest.approx(getattr(little, name), abs=1e-9)
+    if activation == "linear":
+        assert (none.alpha, none.beta) == pytest.approx((0.0, -3.0))
+
+
+def test_system_is_not_singular_for_odd_activations():
+    """For the identity it is [[0, 1], [2, 0]]: alpha is zero by symmetry, beta is not."""
+    m = activation_moments("linear")
+    np.testing.assert_allclose([[m[2, 1], m[1, 1]], [m[2, 2], m[1, 2]]], [[0, 1], [2, 0]], atol=1e-12)
+    t = label_transform("tanh", 0.3)
+    assert t.alpha == pytest.approx(0, abs=1e-12)
+    assert abs(t.beta) > 0.1
+
+
+def test_transform_of_an_index_is_that_of_the_stretched_activation():
+    """With variance s^2 and mean m of the index, linear experts: P3 = (y - m)^3 - 3 (s^2 + sigma^2) (y - m) + ..."""
+    g = of_index(get_activation("linear"), 2.0)
+    t = label_transform(g, 0.5)
+    assert t.beta == pytest.approx(-3 * (4 + 0.25))
+    assert (t.c2, t.c3) == pytest.approx((2 * 4, 6 * 8))
+    shifted = label_transform(of_index(get_activation("linear"), 2.0, 1.5), 0.5)
+    assert shifted.gamma == pytest.approx(-2 * 1.5)
+    assert shifted.alpha == pytest.approx(-3 * 1.5)
+    assert (shifted.c2, shifted.c3) == pytest.approx((t.c2, t.c3))
+
+
+@pytest.mark.parametrize("sigma", [-1.0, np.nan, np.inf])
+def test_noise_scale_must_not_be_negative(sigma):
     with pytest.raises(ValueError, match="noise_scale"):
         label_transform("linear", sigma)
 

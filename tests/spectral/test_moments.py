@@ -2,10 +2,11 @@ import numpy as np
 import pytest
 
 from skmoe import make_moe, scores
+from skmoe.model.activations import get_activation
 from skmoe.rows.arrays import to_numpy
 from skmoe.rows.products import tensor
-from skmoe.spectral.labels import label_transform
-from skmoe.spectral.moments import score_moment
+from skmoe.spectral.labels import label_transform, of_index
+from skmoe.spectral.moments import score_moment, second_moment, third_moment
 from skmoe.spectral.moments.regression import (
     Rows,
     hermite_features,
@@ -15,8 +16,9 @@ from skmoe.spectral.moments.regression import (
     pick_rows,
     regression_dimension,
 )
-from skmoe.spectral.scores import Gaussian
+from skmoe.spectral.scores import Gaussian, GaussianMixture, second_score, third_score
 from skmoe.spectral.scores.reference import choose_reference
+from tensors import rank_one_sum
 
 
 class Standard:
@@ -169,3 +171,60 @@ def test_pick_rows_takes_all_when_few(rng):
     assert pick_rows(10, 10, rng) is None
     rows = pick_rows(1000, 10, rng)
     assert len(np.unique(rows)) == 10
+
+
+@pytest.mark.parametrize("spread", [1.0, 2.0])
+@pytest.mark.parametrize("activation", ["linear", "sigmoid", "relu"])
+def test_moments_in_one_call_are_averages_of_labels_and_scores(activation, spread):
+    """Row by row, with the transform of the stretched activation."""
+    law = Gaussian(None, spread**2 * np.eye(3))
+    X, y, _ = make_moe(300, 3, 2, activation=activation, noise_scale=0.2, input_law=law, random_state=0)
+    t = label_transform(of_index(get_activation(activation), spread), 0.2)
+    T2 = np.mean(t.quadratic(y)[:, None, None] * second_score(X, law), axis=0)
+    T3 = np.mean(t.cubic(y)[:, None, None, None] * third_score(X, law), axis=0)
+    how = {"noise_scale": 0.2, "activation": activation, "input_law": law}
+    np.testing.assert_allclose(second_moment(X, y, **how), T2, atol=1e-12)
+    np.testing.assert_allclose(third_moment(X, y, **how), T3, atol=1e-12)
+    np.testing.assert_allclose(second_moment(X, y, shares=True, **how), spread**2 * T2 / t.c2, atol=1e-12)
+    np.testing.assert_allclose(third_moment(X, y, shares=True, **how), spread**3 * T3 / t.c3, atol=1e-12)
+
+
+@pytest.mark.parametrize("activation", ["linear", "sigmoid", "relu"])
+@pytest.mark.parametrize(
+    "law",
+    [Gaussian(None, 4 * np.eye(6)), GaussianMixture([0.4, 0.6], np.zeros((2, 6)), [4 * np.eye(6), np.eye(6)])],
+    ids=["wide", "mixture of spreads"],
+)
+def test_moments_hold_the_experts_alone_whatever_the_spread(law, activation):
+    """Theorem 1 beyond N(0, I): the limit, in standard errors over parts of the sample."""
+    X, y, truth = make_moe(
+        200_000, 6, 2, activation=activation, noise_scale=0.2, input_law=law, orthogonal_gate=True, random_state=5
+    )
+    shares, A = truth.gate_proba(X).mean(axis=0), truth.expert_coef
+    how = {"noise_scale": 0.2, "activation": activation, "input_law": law, "shares": True}
+    for order, moment in ((2, second_moment), (3, third_moment)):
+        parts = [moment(X[rows], y[rows], **how) for rows in np.array_split(np.arange(len(y)), 20)]
+        error = np.std(parts, axis=0, ddof=1) / np.sqrt(20)
+        expected = rank_one_sum(shares, A, order)
+        assert np.max(np.abs(np.mean(parts, axis=0) - expected) / error) < 5.5
+        assert np.max(np.abs(expected)) / np.median(error) > 10
+
+
+def test_moments_take_row_weights():
+    X, y, _ = make_moe(300, 3, 2, random_state=0)
+    weight = np.random.default_rng(0).integers(0, 3, 300)
+    rows = np.repeat(np.arange(300), weight)
+    for moment in (second_moment, third_moment):
+        weighted, repeated = (
+            moment(X, y, noise_scale=0.1, sample_weight=weight),
+            moment(X[rows], y[rows], noise_scale=0.1),
+        )
+        np.testing.assert_allclose(weighted, repeated, atol=1e-12)
+
+
+def test_moments_refuse_what_they_cannot_use():
+    X, y, _ = make_moe(50, 3, 2, random_state=0)
+    with pytest.raises(ValueError, match="The 'noise_scale' parameter of second_moment must be"):
+        second_moment(X, y, noise_scale=-1.0)
+    with pytest.raises(ValueError, match="Condition 1"):
+        third_moment(X, y, noise_scale=0.1, activation=np.cos)

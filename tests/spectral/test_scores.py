@@ -164,3 +164,63 @@ def test_singular_inputs_are_refused(X, kind):
 def test_bad_laws_are_refused(make, why):
     with pytest.raises(ValueError, match=why):
         make()
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_scores_row_by_row_are_derivatives_of_the_density(rng, name):
+    """Against central differences of the density itself, every entry of S2 and S3."""
+    law, x, h = LAWS[name](), rng.standard_normal(3), 1e-2
+    S2, S3 = (score(x[None, :], law)[0] for score in (scores.second_score, scores.third_score))
+
+    def derivative(*axes):
+        """Central difference of the density along the axes, extrapolated from two steps."""
+
+        def at(step):
+            total = 0.0
+            for signs in np.ndindex(*(2,) * len(axes)):
+                signs = 2 * np.array(signs) - 1
+                move = np.zeros(3)
+                for sign, axis in zip(signs, axes, strict=True):
+                    move[axis] += 0.5 * step * sign
+                total += np.prod(signs) * density(law, x + move)
+            return total / step ** len(axes)
+
+        return (4 * at(h) - at(2 * h)) / 3
+
+    p = density(law, x)
+    for i, j in np.ndindex(3, 3):
+        assert S2[i, j] == pytest.approx(derivative(i, j) / p, abs=2e-5)
+    for i, j, k in np.ndindex(3, 3, 3):
+        assert S3[i, j, k] == pytest.approx(-derivative(i, j, k) / p, abs=2e-4)
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_scores_row_by_row_average_to_the_moments(rng, name):
+    law = LAWS[name]()
+    X, y = rng.standard_normal((200, 3)), rng.standard_normal(200)
+    for order, score in ((2, scores.second_score), (3, scores.third_score)):
+        expected = np.tensordot(y, score(X, law), axes=(0, 0)) / 200
+        np.testing.assert_allclose(score_moment(X, y, lambda Z, t: t, law, order), expected, atol=1e-12)
+
+
+def test_standard_scores_are_the_papers_formulas(rng):
+    x = rng.standard_normal(4)
+    one = np.eye(4)
+    expected = np.multiply.outer(np.outer(x, x), x)
+    for i in range(4):
+        for placed in ((x, one[i], one[i]), (one[i], x, one[i]), (one[i], one[i], x)):
+            expected = expected - np.einsum("a,b,c->abc", *placed)
+    np.testing.assert_allclose(scores.third_score(x[None, :])[0], expected, atol=1e-12)
+    np.testing.assert_allclose(scores.second_score(x[None, :])[0], np.outer(x, x) - one, atol=1e-12)
+
+
+def test_scores_too_large_to_be_held_are_refused_with_the_way_out():
+    X = np.zeros((1000, 60))
+    with pytest.raises(ValueError, match=r"S3 of 1000 rows over 60 columns .*score_moment.*basis"):
+        scores.third_score(X)
+    assert scores.second_score(X).shape == (1000, 60, 60)
+
+
+def test_score_of_a_law_of_other_columns_is_refused():
+    with pytest.raises(ValueError, match="input_law is over 3 inputs, but X has 2 columns"):
+        scores.second_score(np.zeros((1, 2)), scores.Gaussian(MEAN))

@@ -5,7 +5,7 @@ import pytest
 from scipy import integrate, linalg
 from scipy.stats import norm
 
-from skmoe import label_transform, learn_gate, make_moe, metrics, scores
+from skmoe import label_transform, learn_experts, learn_gate, make_moe, metrics, scores
 from skmoe.model.activations import ACTIVATIONS
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.model.parameters import MoEParameters
@@ -134,6 +134,23 @@ def test_theorem_2_additive_error_grows_with_that_of_the_experts():
     # the paper's bound kappa epsilon / (1 - kappa_sigma), kappa = (k - 1) sqrt(6 (2 + sigma^2)) / 2 divided by lambda
     kappa = np.sqrt(6 * (2 + sigma**2)) / 2
     assert np.all(np.array(errors) < kappa * np.array(sizes) / 0.1442)
+
+
+@pytest.mark.parametrize(("orthogonal", "paper", "spread"), [(False, 0.90, 0.08), (True, 0.93, 0.03)])
+def test_orth_als_on_all_of_t3_recovers_what_table_2_says(orthogonal, paper, spread):
+    """RegressorFit within two standard errors of the difference; the paper's count of trials is taken to be ten."""
+    fits = {"orth-als": [], "orth-als-t2": []}
+    for seed in range(30):
+        rng = np.random.default_rng([seed, 2])
+        X, y, truth = make_moe(2000, 10, 2, noise_scale=0.1, orthogonal_gate=orthogonal, random_state=rng)
+        for name, found in fits.items():
+            how = {"moments": "plain", "decomposition": name, "random_state": seed}
+            coef = learn_experts(X, y, 2, noise_scale=0.1, **how).coef
+            found.append(metrics.regressor_fit(coef, truth.expert_coef))
+    mean, error = np.mean(fits["orth-als"]), np.std(fits["orth-als"], ddof=1) / np.sqrt(30)
+    assert abs(mean - paper) < 2 * np.hypot(error, spread / np.sqrt(10))
+    # ours, inside the leading space of T2, is another estimate
+    assert np.mean(fits["orth-als-t2"]) > mean + 2 * error
 
 
 def test_moment_gate_converges_at_the_root_of_the_rows():

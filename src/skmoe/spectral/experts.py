@@ -27,7 +27,7 @@ __all__ = ["ExpertsResult", "experts_of", "learn_experts"]
     {
         "n_experts": [Interval(Integral, 1, None, closed="left")],
         "activation": [str, callable],
-        "noise_scale": [Interval(Real, 0, None, closed="neither"), None],
+        "noise_scale": [Interval(Real, 0, None, closed="left"), None],
         "decomposition": [StrOptions(set(DECOMPOSITIONS)), callable],
         "moments": [StrOptions({"regression", "plain"})],
         "random_state": RANDOM_STATE,
@@ -48,10 +48,15 @@ def learn_experts(
     sample_weight: Any = None,
     random_state: Any = None,
 ) -> ExpertsResult:
-    """Learn the experts of a mixture without knowing its gate (paper: algo. regressrecov).
+    r"""Learn the experts of a mixture without knowing its gate (paper: Algorithm 1).
 
     Assumes experts of unit length without intercepts, as the paper does. ``moments="plain"`` with
-    ``decomposition="orth-als"`` or ``"power"`` is the paper; the default estimates the same moments with less noise.
+    ``decomposition="orth-als"`` is what the paper ran, ``decomposition="power"`` what its theory speaks of; the default
+    is ours and estimates the same moments with less noise.
+
+    The label transform is that of the index :math:`a_i^\top x`, whose variance under :math:`N(0, \Sigma)` inputs is
+    :math:`a_i^\top \Sigma a_i`. Where that differs between experts, rows are weighted to a law under which it does not,
+    found from a first estimate by Hermite regression. That is ours: the paper has inputs of covariance I only.
 
     Parameters
     ----------
@@ -64,13 +69,15 @@ def learn_experts(
     activation : str, callable or Activation
         The experts' activation g.
     noise_scale : float, optional
-        Standard deviation of the noise; estimated from the second moment of y if not given.
+        Standard deviation of the noise, which may be 0; estimated from the second moment of y if not given.
     input_law : law of `skmoe.scores`, "gaussian", "mixture", "auto" or None
         The law of the inputs. A name fits it to X, "auto" chooses between the two, None is the standard Gaussian.
-    decomposition : {"matching", "orth-als", "power"} or callable
-        A callable is given T2, T3, k and a Generator, and returns a `skmoe.decomposition.Decomposition`.
+    decomposition : {"matching", "orth-als", "orth-als-t2", "power"} or callable
+        "orth-als" decomposes all of T3, as the paper did; of plain moments the other three take T3 inside the leading
+        space of T2. A callable is given T2 and T3 in full, k and a Generator, and returns a
+        `skmoe.decomposition.Decomposition`.
     moments : {"regression", "plain"}
-        Hermite regression under a reference law, or the paper's averages.
+        Hermite regression under a reference law, which is ours, or the paper's averages.
     sample_weight : (n,) array, optional
         Row weights: whole numbers are the same as repeated rows, others are scaled to a mean of one.
     random_state : int, RandomState, Generator or None
@@ -79,8 +86,8 @@ def learn_experts(
     Returns
     -------
     ExpertsResult
-        ``coef`` (k, d) unit experts, ``weights`` (k,) their shares of the rows, falling ("power" and "orth-als" give
-        fewer than k where T2 has fewer positive eigenvalues); ``noise_scale``;
+        ``coef`` (k, d) unit experts, ``weights`` (k,) their shares of the rows, falling (all but
+        "matching" give fewer than k where T2 has fewer positive eigenvalues); ``noise_scale``;
         ``spectrum``, the eigenvalues of T2 in units of shares, ``gap``, how far the k-th stands above the next,
         relative to itself, ``noise_level``, what sampling noise alone gives as an eigenvalue, and ``rank``, how many
         stand above it.
@@ -108,6 +115,7 @@ def learn_experts(
         decomposition=decomposition,
         moments=moments,
         rng=rng,
+        settle=True,
     )
 
 
@@ -123,14 +131,19 @@ def experts_of(
     rng: np.random.Generator,
     decomposition: Decomposer = "matching",
     moments: str = "regression",
+    settle: bool = False,
 ) -> ExpertsResult:
-    """Algorithm 1 on rows and settings that were checked; see `learn_experts`."""
+    """Algorithm 1 on rows and settings that were checked; see `learn_experts`.
+
+    With `settle`, a law far from isotropic is given further rounds; without, the result is a start for other methods.
+    """
     d = X.shape[1]
     check_spectral_rank(k, d)
     rows = Rows.of(X, y, weight)
     check_enough_rows(rows.total, d + 2, f"the moments of {k} experts over {d} columns")
-    label_transform(g, noise_scale or 1.0)  # refuse an activation that does not qualify before any work
-    task = Task(rows, k, g, noise_scale, as_law(input_law, X, rng, weight), decomposition)
+    # refuse an activation that does not qualify before any work
+    label_transform(g, 1.0 if noise_scale is None else noise_scale)
+    task = Task(rows, k, g, noise_scale, as_law(input_law, X, rng, weight), decomposition, settle)
     result = (by_regression if moments == "regression" else by_averages)(task, rng)
     if result.rank < k:
         warnings.warn(

@@ -1,4 +1,6 @@
-r"""Label transforms: the quadratic and cubic of y whose moments hold the experts alone (paper: app. nonlinear).
+r"""Label transforms: the quadratic and cubic of y whose moments hold the experts alone (paper: appendix C).
+
+The paper calls them the Cubic and Quadratic Transform, CQT.
 
 With :math:`Z \sim N(0, 1)`, :math:`Y \mid Z \sim N(g(Z), \sigma^2)`, :math:`P_2(y) = y^2 + \gamma y`,
 :math:`P_3(y) = y^3 + \alpha y^2 + \beta y` and :math:`S_m(Z) = E[P_m(Y) \mid Z]`:
@@ -8,6 +10,9 @@ With :math:`Z \sim N(0, 1)`, :math:`Y \mid Z \sim N(g(Z), \sigma^2)`, :math:`P_2
 
 By Stein's identity :math:`E[S^{(r)}] = E[\mathrm{He}_r(Z)\, S(Z)]`, so nothing below differentiates g. The paper's
 printed constants for ReLU leave out :math:`E[g''(Z)] = \phi(0)` and fail Condition 1; these do not.
+
+The index :math:`u = a^\top x` of a unit expert is standard where the inputs are. Where it is :math:`N(m, s^2)`, the
+transforms are those of the activation :math:`z \mapsto g(m + s z)`, see `of_index`.
 """
 
 from __future__ import annotations
@@ -25,7 +30,7 @@ from sklearn.utils._param_validation import Interval, validate_params
 from skmoe.model.activations import Activation, get_activation
 from skmoe.rows.arrays import Array, array_namespace
 
-__all__ = ["LabelTransform", "activation_moments", "label_transform"]
+__all__ = ["LabelTransform", "activation_moments", "label_transform", "of_index"]
 
 TAIL = 14.0  # beyond it the Gaussian weight of any polynomially growing g is below 1e-40
 ZERO = 1e-9  # moments of an activation of unit variance below this are zero; quadrature is good to 1e-13
@@ -44,16 +49,57 @@ class LabelTransform:
     hermite: np.ndarray  # (3, 6): E[He_m(Z) P_r(Y)] for r = 1, 2, 3 with P1(y) = y, and m = 0..5
 
     def all(self, y: Array) -> Array:
-        """P1(y) = y, P2(y) and P3(y), (3, n)."""
+        """P1(y) = y, P2(y) and P3(y).
+
+        Parameters
+        ----------
+        y : (n,) array
+            Outputs.
+
+        Returns
+        -------
+        (3, n) array
+            The three, one in each row.
+        """
         return array_namespace(y).stack([y, self.quadratic(y), self.cubic(y)])
 
     def quadratic(self, y: Array) -> Array:
-        """P2(y)."""
+        """The quadratic P2(y) = y^2 + gamma y.
+
+        Parameters
+        ----------
+        y : (n,) array
+            Outputs.
+
+        Returns
+        -------
+        (n,) array
+            P2 of each output.
+        """
         return y * (y + self.gamma)
 
     def cubic(self, y: Array) -> Array:
-        """P3(y)."""
+        """The cubic P3(y) = y^3 + alpha y^2 + beta y.
+
+        Parameters
+        ----------
+        y : (n,) array
+            Outputs.
+
+        Returns
+        -------
+        (n,) array
+            P3 of each output.
+        """
         return y * (y * (y + self.alpha) + self.beta)
+
+
+def of_index(g: Activation, spread: float, mean: float = 0.0) -> Activation:
+    """The activation of a standardised index, z -> g(mean + spread z), for an index of that mean and deviation."""
+    if spread == 1.0 and mean == 0.0:
+        return g
+    kinks = tuple((kink - mean) / spread for kink in g.kinks)
+    return Activation(lambda z: g(mean + spread * z), kinks=kinks, name=g.name)
 
 
 def activation_moments(activation: Any, center: float = 0.0, scale: float = 1.0) -> np.ndarray:
@@ -106,18 +152,18 @@ def _gauss_legendre(integrand: Callable[[np.ndarray], np.ndarray], low: float, h
 
 
 @validate_params(
-    {"activation": [str, callable], "noise_scale": [Interval(Real, 0, None, closed="neither")]},
+    {"activation": [str, callable], "noise_scale": [Interval(Real, 0, None, closed="left")]},
     prefer_skip_nested_validation=True,
 )
 def label_transform(activation: Any, noise_scale: float) -> LabelTransform:
-    """Find the label transforms for an activation and a noise scale.
+    r"""Find the label transforms P2 and P3, the paper's CQT, for an activation and a noise scale (paper: appendix C).
 
     Parameters
     ----------
     activation : str, callable or Activation
-        The experts' activation g.
+        The experts' activation g, as a function of a standard Gaussian index.
     noise_scale : float
-        Standard deviation of the noise.
+        Standard deviation of the noise; it may be 0.
 
     Returns
     -------
@@ -128,6 +174,15 @@ def label_transform(activation: Any, noise_scale: float) -> LabelTransform:
     ------
     ValueError
         If the activation does not qualify, naming the condition that fails.
+
+    Examples
+    --------
+    For linear experts :math:`P_2(y) = y^2` and :math:`P_3(y) = y^3 - 3 (1 + \sigma^2) y`, with constants 2 and 6.
+
+    >>> from skmoe import label_transform
+    >>> t = label_transform("linear", 0.5)
+    >>> round(t.alpha, 6), round(t.beta, 6), round(t.gamma, 6), round(t.c2, 6), round(t.c3, 6)
+    (0.0, -3.75, 0.0, 2.0, 6.0)
     """
     g = get_activation(activation)
     raw = activation_moments(g)
@@ -147,7 +202,8 @@ def label_transform(activation: Any, noise_scale: float) -> LabelTransform:
     if abs(c2) <= ZERO:
         raise ValueError(_refusal(g, "Condition 2", "E[S2''(Z)] = 0, so T2 holds nothing of the experts"))
 
-    # singular where a combination of y^2 and y has no first and second moments with Z; then the least-norm solution
+    # for g odd about a constant the second row gives alpha and the first beta. The system is singular only where some
+    # combination of y^2 and y has neither a first nor a second moment with Z; then the solution of least norm
     system = np.array([[m[2, r], m[1, r]] for r in (1, 2)])
     right = -np.array([m[3, r] + 3 * variance * m[1, r] for r in (1, 2)])
     alpha, beta = np.linalg.lstsq(system, right, rcond=ZERO)[0]

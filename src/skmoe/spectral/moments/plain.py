@@ -1,4 +1,4 @@
-r"""Plain cross moments :math:`T_m = E[q\, S_m(x)]`, averages over rows (paper: algo. regressrecov).
+r"""Plain cross moments :math:`T_m = E[q\, S_m(x)]`, averages over rows (paper: Algorithm 1).
 
 A per-row S2 or S3 is never formed. For a Gaussian component with mean :math:`\mu` and precision :math:`\Lambda`, and in
 a basis B, with :math:`u = B^\top \Lambda (x - \mu)` and :math:`M = B^\top \Lambda B`,
@@ -73,6 +73,16 @@ def score_moment(
     -------
     (m, m) or (m, m, m) array
         The moment, symmetric.
+
+    Examples
+    --------
+    The plain tensor E[y S3(x)], contracted with one direction:
+
+    >>> import numpy as np
+    >>> from skmoe import make_moe, moments, scores
+    >>> X, y, truth = make_moe(1000, 4, 2, random_state=0)
+    >>> moments.score_moment(X, y, lambda Z, t: t, scores.Gaussian(), 3, basis=np.eye(4, 1)).shape
+    (1, 1, 1)
     """
     d = X.shape[1]
     components = law.components(d)

@@ -5,12 +5,14 @@ the input law is. Three things come of it. Mixtures need no scores of their own.
 the origin, :math:`a^\top x` has one and the same Gaussian law for every unit expert, which is what label transforms
 assume. And a reference narrower than the data makes the gate look flatter, so the bias that a gate not orthogonal to
 the experts leaves in the moments falls with the square of the width, while heavy tails, where the noise of third
-moments comes from, are weighted down.
+moments comes from, are weighted down. Where an isotropic reference would leave too few rows, see
+`skmoe.spectral.scores.index_law`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy import linalg, optimize
@@ -20,7 +22,15 @@ from skmoe.model.gate import log_sum_exp
 from skmoe.rows.arrays import Array, array_namespace, columns, to_device
 from skmoe.spectral.scores.gaussian import InputLaw
 
-__all__ = ["Reference", "choose_reference", "reference_width"]
+__all__ = [
+    "LEAST_EFFECTIVE",
+    "Reference",
+    "choose_reference",
+    "effective_share",
+    "reference_in",
+    "reference_width",
+    "tempering",
+]
 
 EFFECTIVE = 0.7
 """Effective share of the rows that the width aims at. Lower is better with little noise and many rows, worse with much
@@ -40,8 +50,8 @@ def reference_width(q: int) -> float:
 class Reference:
     """Coordinates z = B (x - center), and the input law there as a Gaussian mixture.
 
-    `spread` is the standard deviation of a unit expert's index under the reference, `temper` the power to which
-    weights are taken.
+    `spread` and `index_mean` are the standard deviation and mean of a unit expert's index under the reference, `temper`
+    the power to which weights are taken. `common` says whether every unit expert's index has that very law.
     """
 
     B: np.ndarray
@@ -51,6 +61,8 @@ class Reference:
     means: np.ndarray  # (m, q)
     whiteners: np.ndarray  # (m, q, q)
     temper: float = 1.0
+    index_mean: float = 0.0
+    common: bool = False
 
     def coordinates(self, Z: Array) -> Array:
         """Coordinates (q, b) of a block of inputs (d, b)."""
@@ -75,7 +87,8 @@ class Reference:
         return A / np.linalg.norm(A, axis=1, keepdims=True)
 
 
-def _reference(law: InputLaw, B: np.ndarray, center: np.ndarray, spread: float) -> Reference:
+def reference_in(law: InputLaw, B: np.ndarray, center: np.ndarray, spread: float) -> Reference:
+    """The reference that is standard Gaussian in the coordinates B (x - center)."""
     components = law.components(B.shape[1])
     means = np.stack([B @ (c.mean - center) for c in components])
     covariances = [B @ linalg.inv(c.whitener @ c.whitener) @ B.T for c in components]
@@ -98,25 +111,27 @@ def choose_reference(
 
     inner = U.T @ covariance @ U
     spread = width * np.sqrt(q / np.trace(linalg.inv(inner)))
-    isotropic = _reference(law, U.T / spread, np.zeros(d), spread)
-    temper = _temper(isotropic, X_sample, row_weight)
+    isotropic = reference_in(law, U.T / spread, np.zeros(d), spread)
+    temper = tempering(isotropic, X_sample, row_weight)
     if temper >= LEAST_TEMPER:
-        return replace(isotropic, temper=temper)
+        return replace(isotropic, temper=temper, common=temper == 1.0)
     root = linalg.cholesky(inner, lower=True)
     spread = width * np.sqrt(np.trace(inner) / q)
-    own = _reference(law, linalg.solve_triangular(root, U.T, lower=True) / width, mean, spread)
-    return replace(own, temper=_temper(own, X_sample, row_weight))
+    own = reference_in(law, linalg.solve_triangular(root, U.T, lower=True) / width, mean, spread)
+    return replace(own, temper=tempering(own, X_sample, row_weight))
 
 
-def _temper(reference: Reference, X: np.ndarray, row_weight: np.ndarray | None) -> float:
+def effective_share(log_weights: np.ndarray, row_weight: np.ndarray | None, power: float = 1.0) -> float:
+    """Share of the rows that weights leave, (sum w)^2 / (n sum w^2), at a power of them."""
+    rows = len(log_weights) if row_weight is None else float(np.sum(row_weight))
+    total, squares = (logsumexp(p * log_weights, b=row_weight) for p in (power, 2 * power))
+    return float(np.exp(2 * total - squares) / rows)
+
+
+def tempering(reference: Reference, X: np.ndarray, row_weight: np.ndarray | None) -> float:
     """Largest power, at most one, at which weights leave the share `LEAST_EFFECTIVE` of the rows."""
     log_weights = reference.log_weights(reference.coordinates(columns(X)))
-    rows = len(log_weights) if row_weight is None else float(np.sum(row_weight))
-
-    def effective(power: float) -> float:
-        total, squares = (logsumexp(p * log_weights, b=row_weight) for p in (power, 2 * power))
-        return float(np.exp(2 * total - squares) / rows)
-
+    effective = partial(effective_share, log_weights, row_weight)
     if effective(1.0) >= LEAST_EFFECTIVE:
         return 1.0
     return float(optimize.brentq(lambda power: effective(power) - LEAST_EFFECTIVE, 0.0, 1.0, xtol=1e-3))

@@ -1,0 +1,136 @@
+"""Hermite regression under a reference law: the default, which is not the paper's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from skmoe.rows.products import tensor
+from skmoe.spectral.algorithm1.task import (
+    ExpertsResult,
+    Task,
+    decompose,
+    direction_mean_square,
+    explained_by,
+    mean_square,
+    noise_beside,
+    reference_sums,
+    result_of,
+    some_rows,
+)
+from skmoe.spectral.decomposition import WeightMode
+from skmoe.spectral.labels import LabelTransform, label_transform, of_index
+from skmoe.spectral.moments.regression import (
+    Moments,
+    hermite_regression,
+    leading_basis,
+    order_slices,
+    regression_dimension,
+)
+from skmoe.spectral.scores.index_law import index_reference
+from skmoe.spectral.scores.reference import Reference, choose_reference, reference_width
+
+__all__ = ["by_regression"]
+
+ROUNDS = 4  # of experts and reference in turn, where the law of an index depends on the expert
+SETTLED = 1e-3  # experts that move by less between rounds have settled
+SHARE_SD = 0.2  # spread of an expert's share about 1/k, in units of 1/k, before the data speak
+GATE_CURVATURE = 0.06  # spread of a gate's mean curvature along its expert, relative to that of its share
+
+
+def by_regression(task: Task, rng: np.random.Generator) -> ExpertsResult:
+    """Hermite regression under a reference law, in all dimensions or inside a leading space of T2."""
+    rows, d = task.rows, task.rows.X.shape[1]
+    q = regression_dimension(int(rows.total), d, task.k)
+    U, spectrum = np.eye(d), None
+    if q < d:
+        spread = float(np.sqrt(direction_mean_square(task.law, d)))
+        g = of_index(task.g, spread)
+        sigma = noise_beside(mean_square(rows), explained_by(g)) if task.sigma is None else task.sigma
+        t = label_transform(g, sigma)
+        U, T2 = leading_basis(rows, t.quadratic, task.law, np.sign(t.c2), q, rng)
+        spectrum = linalg.eigvalsh(spread**2 * T2 / t.c2)[::-1]
+    sample = some_rows(rows, rng)
+    reference = choose_reference(task.law, U, *sample)
+    found = None
+    # a Gaussian whose weights were tempered is another Gaussian, with scores that the reference does not have
+    if task.settle and not reference.common and len(task.law.components(d)) == 1:
+        width = reference_width(q)
+        found = _settled(
+            task,
+            lambda A: index_reference(task.law, U, *sample, experts=A, width=width, toward_origin=True),
+            lambda chosen: _regressed(task, chosen, spectrum, rng),
+        )
+    return _regressed(task, reference, spectrum, rng) if found is None else found
+
+
+def _settled(
+    task: Task,
+    choose: Callable[[np.ndarray | None], Reference | None],
+    learn: Callable[[Reference], ExpertsResult],
+) -> ExpertsResult | None:
+    """Experts under a reference, a reference for them, and so on; None where there is no reference to begin with.
+
+    `choose` gives the reference for the experts found so far, None at first.
+    """
+    reference = choose(None)
+    if reference is None:
+        return None
+    found = learn(reference)
+    for _ in range(ROUNDS):
+        reference = choose(found.coef) if len(found.coef) == task.k else None
+        if reference is None:
+            break
+        before, found = found, learn(reference)
+        if found.coef.shape == before.coef.shape and np.max(np.abs(found.coef - before.coef)) < SETTLED:
+            break
+    return found
+
+
+def _regressed(task: Task, reference: Reference, spectrum: Any, rng: np.random.Generator) -> ExpertsResult:
+    """Moments under one reference, and the experts in them."""
+    rows, k, (q, d) = task.rows, task.k, reference.B.shape
+    g = of_index(task.g, reference.spread, reference.index_mean)
+    sigma = task.sigma
+    if sigma is None:
+        sigma = noise_beside(reference_sums(rows, reference)[1], explained_by(g))
+    t = label_transform(g, sigma)
+    coef, variances = hermite_regression(rows, lambda Z, v: t.all(v), reference, q, rng)
+    moments = _moments(coef, variances, t, q)
+    knowledge: dict[str, Any] = {}
+    if task.decomposition == "matching":
+        modes = _weight_modes(t, k, d)
+        knowledge = {"T1": moments.T1, "variances": moments.variances, "modes": modes, "share_sd": SHARE_SD / k}
+    found = decompose(task.decomposition, moments.T2, moments.T3, k, rng, **knowledge)
+    if spectrum is None:
+        spectrum = linalg.eigvalsh(moments.T2)[::-1]
+    return result_of(found, reference.experts(found.components), sigma, spectrum, float(moments.variances[1]), k)
+
+
+def _moments(coef: np.ndarray, variances: np.ndarray, t: LabelTransform, q: int) -> Moments:
+    """T1, T2, T3 in units of shares, from the coefficients of P1, P2, P3."""
+    scale = [t.hermite[r - 1, r] for r in (1, 2, 3)]
+    T1, T2, T3 = (tensor(coef[r - 1, order_slices(q)[r]] / scale[r - 1], q, r) for r in (1, 2, 3))
+    return Moments(T1, T2, T3, np.array([variances[r - 1, r] / scale[r - 1] ** 2 for r in (1, 2, 3)]))
+
+
+def _weight_modes(t: LabelTransform, k: int, d: int) -> list[WeightMode]:
+    r"""What a gate that is not orthogonal to the experts does to an expert's weight at each order.
+
+    Beside the share :math:`p_i` there enter :math:`E[a_i^\top \nabla p_i]`, through the next Hermite coefficient of the
+    label transform (none for odd activations), and :math:`a_i^\top E[\nabla^2 p_i] a_i`. Both are small and about zero;
+    their spreads here are those of a gate of unit length in general position.
+    """
+    unit = (1 - 1 / k) / k
+    if unit == 0:
+        return []
+    c = t.hermite
+    slope = [float(c[r - 1, r + 1] / c[r - 1, r]) for r in (1, 2, 3)]
+    curve = [float(r + c[r - 1, r + 2] / (2 * c[r - 1, r])) for r in (1, 2, 3)]
+    modes = [WeightMode(GATE_CURVATURE * unit, curve)]
+    if max(map(abs, slope)) > 1e-6:
+        modes.append(WeightMode(unit / np.sqrt(d), slope))
+    return modes

@@ -1,0 +1,155 @@
+"""What both ways of Algorithm 1 share: the task, the result, the noise, the call of a decomposition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skmoe.model.activations import Activation
+from skmoe.rows.arrays import Array, array_namespace, columns, to_numpy
+from skmoe.rows.blocks import block_rows_for, in_memory, sum_over_blocks, take_rows
+from skmoe.rows.threads import without_warnings
+from skmoe.spectral.decomposition import DECOMPOSITIONS, Decomposition, RankWarning
+from skmoe.spectral.labels import activation_moments
+from skmoe.spectral.moments.regression import Rows, pick_rows
+from skmoe.spectral.scores import InputLaw
+from skmoe.spectral.scores.reference import Reference
+
+__all__ = [
+    "Decomposer",
+    "ExpertsResult",
+    "Task",
+    "decompose",
+    "direction_mean_square",
+    "explained_by",
+    "mean_and_variance",
+    "mean_square",
+    "noise_beside",
+    "reference_sums",
+    "result_of",
+    "some_rows",
+]
+
+SAMPLE_ROWS = 20_000  # rows on which a reference law is judged
+
+Decomposer = str | Callable[..., Decomposition]
+
+
+@dataclass(frozen=True)
+class ExpertsResult:
+    """Experts and how sure the moments are of them; see `learn_experts`."""
+
+    coef: np.ndarray
+    weights: np.ndarray
+    noise_scale: float
+    spectrum: np.ndarray
+    gap: float
+    rank: int
+    noise_level: float
+
+
+@dataclass(frozen=True)
+class Task:
+    """Rows, and what is to be learned from them.
+
+    With `settle`, a reference that does not suit all experts is chosen anew for those found; without, a start for
+    another method is all that is wanted.
+    """
+
+    rows: Rows
+    k: int
+    g: Activation
+    sigma: float | None  # estimated where it is not known
+    law: InputLaw
+    decomposition: Decomposer
+    settle: bool = True
+
+
+def decompose(
+    decomposition: Decomposer, T2: np.ndarray, T3: np.ndarray, k: int, rng: Any, **knowledge: Any
+) -> Decomposition:
+    """Call a decomposition, and refuse what is none."""
+    function = decomposition if callable(decomposition) else DECOMPOSITIONS[decomposition]
+    with without_warnings(RankWarning):  # `learn_experts` reports the rank in terms of the noise
+        found = function(T2, T3, k, rng, **knowledge)
+    if not isinstance(found, Decomposition) or found.components.shape[1:] != (len(T2),) or found.rank > k:
+        raise ValueError(
+            f"while decomposing T3: decomposition must return a skmoe.decomposition.Decomposition of at most {k} "
+            f"components over {len(T2)} columns; got {found!r}"
+        )
+    return found
+
+
+def noise_beside(mean_square: float, explained: float) -> float:
+    """Noise scale from E[y^2] = E[g(u)^2] + sigma^2; at least a hundredth of the output's size."""
+    return float(np.sqrt(max(mean_square - explained, 1e-4 * mean_square)))
+
+
+def direction_mean_square(law: InputLaw, d: int) -> float:
+    """Mean of (a.x)^2 over inputs and over unit directions a."""
+    mean, covariance = law.mean_and_covariance(d)
+    return float((np.trace(covariance) + mean @ mean) / d)
+
+
+def mean_and_variance(rows: Rows, f: Callable[[Array, Array], Array]) -> tuple[float, float]:
+    """Mean and variance over rows of f, a function of a block of inputs (d, b) and of outputs (b,)."""
+
+    def kernel(x: Array, y: Array, w: Array | None) -> tuple[Array, Array]:
+        v = f(columns(x), y)
+        first, second = (v, v**2) if w is None else (v * w, v**2 * w)
+        return array_namespace(v).sum(first), array_namespace(v).sum(second)
+
+    sums = sum_over_blocks(kernel, *rows.arrays, block_rows=block_rows_for(8 + 2 * rows.X.shape[1]))
+    mean, squares = (float(s) / rows.total for s in sums)
+    return mean, max(squares - mean**2, 0.0)
+
+
+def mean_square(rows: Rows) -> float:
+    """Mean of y^2."""
+
+    def kernel(y: Array, w: Array | None) -> tuple[Array]:
+        return (array_namespace(y).sum(y**2 if w is None else y**2 * w),)
+
+    return float(sum_over_blocks(kernel, rows.y, rows.weight, block_rows=block_rows_for(8))[0]) / rows.total
+
+
+def reference_sums(rows: Rows, reference: Reference) -> tuple[float, float]:
+    """Mean weight of a row under a reference, and the mean of y^2 there."""
+
+    def kernel(x: Array, y: Array, row_weight: Array | None) -> tuple[Array, Array]:
+        xp = array_namespace(x)
+        w = reference.weights(reference.coordinates(columns(x)))
+        w = w if row_weight is None else w * row_weight
+        return xp.sum(w), xp.sum(w * y**2)
+
+    total, squares = sum_over_blocks(kernel, *rows.arrays, block_rows=block_rows_for(2 * rows.X.shape[1]))
+    return float(total) / rows.total, float(squares) / float(total)
+
+
+def explained_by(g: Activation) -> float:
+    """E[g(Z)^2] of a standard Gaussian Z."""
+    return float(activation_moments(g)[2, 0])
+
+
+def some_rows(rows: Rows, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray | None]:
+    """Inputs and weights of enough rows to judge a reference law by, on the host."""
+    index = pick_rows(rows.X.shape[0], SAMPLE_ROWS, rng)
+    beside = (rows.X, rows.weight)
+    X, weight = in_memory(*beside) if index is None else take_rows(beside, index)
+    return to_numpy(X), None if weight is None else to_numpy(weight)
+
+
+def result_of(
+    found: Decomposition, coef: np.ndarray, sigma: float, spectrum: np.ndarray, variance: float, k: int
+) -> ExpertsResult:
+    """The result, with what the spectrum of T2 tells of its rank."""
+    following = spectrum[k] if len(spectrum) > k else 0.0
+    last = float(spectrum[k - 1])
+    gap = float((last - following) / abs(last)) if last else 0.0
+    # a symmetric matrix of pure noise has its eigenvalues within twice its off-diagonal deviation times sqrt(d)
+    noise_level = float(2 * np.sqrt(variance * len(spectrum)))
+    rank = int(np.sum(spectrum > noise_level))
+    return ExpertsResult(coef, found.weights, sigma, spectrum, gap, rank, noise_level)

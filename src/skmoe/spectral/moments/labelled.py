@@ -1,0 +1,224 @@
+r"""T2 and T3 with their label transforms: :math:`T_m = E[P_m(y)\, S_m(x)]` (paper: theorem 1 and Algorithm 1).
+
+The transforms are those of the index :math:`u = a^\top x` of a unit expert. For a component :math:`N(\mu_j, s_j^2 I)`
+of the input law that is a Gaussian of variance :math:`s_j^2`, and Stein's identity gives
+:math:`E[P_m(y) S_m(x)] = c_m s^{-m} \sum_i p_i\, a_i^{\otimes m}` with the constant :math:`c_m` of the activation
+:math:`z \mapsto g(s z)`. A mixture's moment is the sum of its components', each with transforms of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+from sklearn.utils._param_validation import Interval, validate_params
+
+from skmoe.model.activations import Activation, get_activation
+from skmoe.rows.arrays import Array
+from skmoe.rows.checks import RANDOM_STATE, check_rows, check_weight, generator
+from skmoe.rows.threads import with_one_blas_thread
+from skmoe.spectral.labels import LabelTransform, label_transform, of_index
+from skmoe.spectral.moments.plain import score_moment
+from skmoe.spectral.scores.fitting import as_law
+from skmoe.spectral.scores.gaussian import Gaussian, InputLaw
+
+__all__ = ["LabelledScores", "index_spreads", "second_moment", "third_moment"]
+
+
+def index_spreads(law: InputLaw, d: int) -> tuple[float, ...]:
+    """Standard deviation of an index in each component, its variance being the mean over unit directions."""
+    return tuple(float(np.sqrt(np.trace(linalg.inv(c.whitener @ c.whitener)) / d)) for c in law.components(d))
+
+
+@dataclass(frozen=True)
+class LabelledScores:
+    """Scores of a law, and the label transforms of a unit expert's index in each of its components."""
+
+    law: InputLaw
+    d: int
+    spreads: tuple[float, ...]
+    transforms: tuple[LabelTransform, ...]
+
+    @classmethod
+    def of(cls, law: InputLaw, d: int, g: Activation, sigma: float) -> LabelledScores:
+        """For the mean variance of an index over unit directions, which is that of each where covariances are s^2 I."""
+        spreads = index_spreads(law, d)
+        known = {spread: label_transform(of_index(g, spread), sigma) for spread in set(spreads)}
+        return cls(law, d, spreads, tuple(known[spread] for spread in spreads))
+
+    def label(self, j: int, order: int, y: Array, shares: bool = True) -> Array:
+        """P_order(y) of component j, over its constant if moments are to be in units of shares: (b,)."""
+        t = self.transforms[j]
+        value, constant = (t.quadratic(y), t.c2) if order == 2 else (t.cubic(y), t.c3)
+        return value / constant if shares else value
+
+    def moment(
+        self,
+        X: Array,
+        y: Array,
+        order: int,
+        *,
+        basis: np.ndarray | None = None,
+        weight: Array | None = None,
+        shares: bool = True,
+    ) -> np.ndarray:
+        """Average over rows of P_order(y) S_order(x), in units of shares unless told otherwise."""
+        how: dict[str, Any] = {"basis": basis, "weight": weight}
+        if len(set(self.spreads)) == 1:
+            t, scale = self.transforms[0], self.spreads[0] ** order
+            label, c = (t.quadratic, t.c2) if order == 2 else (t.cubic, t.c3)
+            T = score_moment(X, y, lambda Z, v: label(v), self.law, order, **how)
+            return scale * T / c if shares else T
+        parts = []
+        for j, (component, spread) in enumerate(zip(self.law.components(self.d), self.spreads, strict=True)):
+            own = Gaussian(component.mean, linalg.inv(component.whitener @ component.whitener))
+
+            def label_of(Z: Array, v: Array, j: int = j) -> Array:
+                return self.label(j, order, v, shares) * self.law.responsibilities(Z)[j, :]
+
+            T = score_moment(X, y, label_of, own, order, **how)
+            parts.append(spread**order * T if shares else T)
+        return np.sum(parts, axis=0)
+
+    def mixed_label(self, order: int, Z: Array, y: Array) -> Array:
+        """The label of a row in units of shares, averaged over the components it may be from: (b,)."""
+        if len(set(self.spreads)) == 1:
+            return self.label(0, order, y)
+        R = self.law.responsibilities(Z)
+        return sum(self.label(j, order, y) * R[j, :] for j in range(len(self.transforms)))
+
+
+_CONSTRAINTS: dict[str, Any] = {
+    "activation": [str, callable],
+    "noise_scale": [Interval(Real, 0, None, closed="left")],
+    "shares": ["boolean"],
+    "random_state": RANDOM_STATE,
+}
+
+
+def _moment(
+    X: Any,
+    y: Any,
+    order: int,
+    noise_scale: float,
+    activation: Any,
+    input_law: Any,
+    shares: bool,
+    sample_weight: Any,
+    random_state: Any,
+) -> np.ndarray:
+    X, y = check_rows(X, y)
+    weight = None if sample_weight is None else check_weight(X, sample_weight)
+    law = as_law(input_law, X, generator(random_state, "moment"), weight)
+    scores = LabelledScores.of(law, X.shape[1], get_activation(activation), float(noise_scale))
+    return scores.moment(X, y, order, weight=weight, shares=shares)
+
+
+@validate_params(_CONSTRAINTS, prefer_skip_nested_validation=True)
+@with_one_blas_thread
+def second_moment(
+    X: Any,
+    y: Any,
+    *,
+    noise_scale: float,
+    activation: Any = "linear",
+    input_law: Any = None,
+    shares: bool = False,
+    sample_weight: Any = None,
+    random_state: Any = None,
+) -> np.ndarray:
+    r"""The paper's :math:`\hat T_2`, the average over rows of :math:`P_2(y)\, S_2(x)` (paper: Algorithm 1, theorem 1).
+
+    Parameters
+    ----------
+    X : (n, d) array
+        Inputs.
+    y : (n,) array
+        Outputs.
+    noise_scale : float
+        Standard deviation of the noise.
+    activation : str, callable or Activation
+        The experts' activation g.
+    input_law : law of `skmoe.scores`, "gaussian", "mixture", "auto" or None
+        The law of the inputs, as for `learn_experts`. Where a covariance is no multiple of the identity, the label
+        transform is that of the index's mean variance over unit directions; `learn_experts` does better there.
+    shares : bool
+        Divide by the constant of theorem 1, so that the weights of the experts in it are their shares of the rows.
+    sample_weight : (n,) array, optional
+        Row weights.
+    random_state : int, RandomState, Generator or None
+        Draws what fitting a law needs.
+
+    Returns
+    -------
+    (d, d) array
+        Symmetric.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skmoe import make_moe, moments
+    >>> X, y, truth = make_moe(50_000, 4, 2, orthogonal_gate=True, random_state=0)
+    >>> T2 = moments.second_moment(X, y, noise_scale=0.1, shares=True)
+    >>> A, p = truth.expert_coef, truth.gate_proba(X).mean(axis=0)
+    >>> bool(np.max(np.abs(T2 - (A.T * p) @ A)) < 0.03)
+    True
+    """
+    return _moment(X, y, 2, noise_scale, activation, input_law, shares, sample_weight, random_state)
+
+
+@validate_params(_CONSTRAINTS, prefer_skip_nested_validation=True)
+@with_one_blas_thread
+def third_moment(
+    X: Any,
+    y: Any,
+    *,
+    noise_scale: float,
+    activation: Any = "linear",
+    input_law: Any = None,
+    shares: bool = False,
+    sample_weight: Any = None,
+    random_state: Any = None,
+) -> np.ndarray:
+    r"""The paper's :math:`\hat T_3`, the average over rows of :math:`P_3(y)\, S_3(x)` (paper: Algorithm 1, theorem 1).
+
+    Parameters
+    ----------
+    X : (n, d) array
+        Inputs.
+    y : (n,) array
+        Outputs.
+    noise_scale : float
+        Standard deviation of the noise.
+    activation : str, callable or Activation
+        The experts' activation g.
+    input_law : law of `skmoe.scores`, "gaussian", "mixture", "auto" or None
+        The law of the inputs, as for `second_moment`.
+    shares : bool
+        Divide by the constant of theorem 1, so that the weights of the experts in it are their shares of the rows.
+    sample_weight : (n,) array, optional
+        Row weights.
+    random_state : int, RandomState, Generator or None
+        Draws what fitting a law needs.
+
+    Returns
+    -------
+    (d, d, d) array
+        Symmetric.
+
+    Examples
+    --------
+    Both moments, then the decomposition of the paper's experiments:
+
+    >>> from skmoe import decomposition, make_moe, metrics, moments
+    >>> X, y, truth = make_moe(20_000, 5, 2, orthogonal_gate=True, random_state=0)
+    >>> T2 = moments.second_moment(X, y, noise_scale=0.1, shares=True)
+    >>> T3 = moments.third_moment(X, y, noise_scale=0.1, shares=True)
+    >>> found = decomposition.orth_als(T2, T3, 2, random_state=0)
+    >>> bool(metrics.regressor_fit(found.components, truth.expert_coef) > 0.98)
+    True
+    """
+    return _moment(X, y, 3, noise_scale, activation, input_law, shares, sample_weight, random_state)
