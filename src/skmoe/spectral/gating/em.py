@@ -1,4 +1,4 @@
-r"""EM on the gate alone (paper: algo. gatingrecov, eq. computep, eq. Qdef with its lost logarithm put back).
+r"""EM on the gate alone (paper: Algorithm 2, equations 8 and 9, the lost logarithm put back).
 
 E-step: :math:`p^{(i)} \propto \mathrm{softmax}_i(W_t x)\, N(y \mid g(a_i^\top x), \sigma^2)`.
 M-step: :math:`W_{t+1} = \arg\max_{W \in \Omega} \sum_n \sum_i p^{(i)}_n \log \mathrm{softmax}_i(W x_n)`, in full.
@@ -20,7 +20,7 @@ from skmoe.rows.arrays import Array, array_namespace, columns, design, to_device
 from skmoe.rows.blocks import block_rows_for, sum_over_blocks
 from skmoe.rows.products import gram_channels
 
-__all__ = ["GateResult", "GateTask", "follow", "gate_objective", "random_gate", "run_gate_em"]
+__all__ = ["GateResult", "GateTask", "Objective", "follow", "gate_objective", "random_gate", "run_gate_em"]
 
 HESSIAN_ROWS = 20_000
 """Rows that show the curvature well enough, where there are ten times as many; the gradient, which decides where EM

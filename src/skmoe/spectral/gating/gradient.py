@@ -1,4 +1,4 @@
-r"""Gradient EM: one projected ascent step on Q in place of the M-step (paper: app. twoexpertsgradEM).
+r"""Gradient EM: one projected ascent step on Q in place of the M-step (paper: theorem 5, appendix G).
 
 :math:`W_{t+1} = \Pi_\Omega(W_t + \alpha \nabla Q(W_t | W_t))` with :math:`\alpha = 2 / (\mu + \lambda)`, where Q is
 :math:`\lambda`-strongly concave and :math:`\mu`-smooth. It contracts by
@@ -11,7 +11,7 @@ import numpy as np
 from scipy import linalg
 
 from skmoe.model.gate import GateSums, project_rows
-from skmoe.spectral.gating.em import GateResult, GateTask, follow, gate_objective
+from skmoe.spectral.gating.em import GateResult, GateTask, Objective, follow, gate_objective
 
 __all__ = ["concavity", "run_gradient_em"]
 
@@ -28,16 +28,22 @@ def concavity(origin: GateSums, boundary: GateSums, k: int) -> tuple[float, floa
 
 
 def run_gradient_em(
-    task: GateTask, start: np.ndarray, *, radius: float | None, max_iter: int, tol: float
+    task: GateTask, start: np.ndarray, *, radius: float | None, max_iter: int, tol: float, step_size: float | None
 ) -> GateResult:
     """Projected gradient EM from `start` (k, d)."""
     objective = gate_objective(task)
     W = project_rows(start[:-1], radius)
-    rim = np.where(np.linalg.norm(W, axis=1, keepdims=True) > 0, W, 1.0)
-    rim *= (1.0 if radius is None else radius) / np.linalg.norm(rim, axis=1, keepdims=True)
-    weakest, smooth = concavity(objective(0 * W, 0 * W)[1], objective(rim, rim)[1], task.k)
+    alpha = _step_size(objective, W, radius, task.k) if step_size is None else step_size
 
     def step(W: np.ndarray, sums: GateSums) -> np.ndarray:
-        return project_rows(W + 2 / (smooth + weakest) * sums.gradient, radius)
+        return project_rows(W + alpha * sums.gradient, radius)
 
     return follow(objective, W, step, max_iter=max_iter, tol=tol)
+
+
+def _step_size(objective: Objective, W: np.ndarray, radius: float | None, k: int) -> float:
+    r"""The paper's step :math:`2 / (\mu + \lambda)`, with the concavity and smoothness that Q has on the rows."""
+    rim = np.where(np.linalg.norm(W, axis=1, keepdims=True) > 0, W, 1.0)
+    rim *= (1.0 if radius is None else radius) / np.linalg.norm(rim, axis=1, keepdims=True)
+    weakest, smooth = concavity(objective(0 * W, 0 * W)[1], objective(rim, rim)[1], k)
+    return 2 / (smooth + weakest)

@@ -8,23 +8,22 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 
-from skmoe.model.activations import get_activation
-from skmoe.model.gaussian import GaussianFamily
-from skmoe.rows.checks import RANDOM_STATE, check_coef, check_enough_rows, check_rows, check_weight, generator
+from skmoe.rows.checks import RANDOM_STATE, check_coef, check_enough_rows, generator
 from skmoe.rows.threads import with_one_blas_thread
 from skmoe.spectral.gating.em import GateResult, GateTask, random_gate, run_gate_em
 from skmoe.spectral.gating.gradient import run_gradient_em
 from skmoe.spectral.gating.moment import moment_gate
+from skmoe.spectral.gating.operator import CONSTRAINTS, gate_task
 
 __all__ = ["gate_of", "learn_gate"]
 
 
 @validate_params(
-    {
-        "activation": [str, callable],
-        "noise_scale": [Interval(Real, 0, None, closed="neither")],
+    CONSTRAINTS
+    | {
         "method": [StrOptions({"em", "gradient", "moments"})],
         "radius": [Interval(Real, 0, None, closed="neither"), None],
+        "step_size": [Interval(Real, 0, None, closed="neither"), None],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "random_state": RANDOM_STATE,
@@ -41,13 +40,14 @@ def learn_gate(
     noise_scale: float,
     method: str = "em",
     radius: float | None = None,
+    step_size: float | None = None,
     init: Any = None,
     max_iter: int = 200,
     tol: float = 1e-4,
     sample_weight: Any = None,
     random_state: Any = None,
 ) -> GateResult:
-    r"""Learn the gate with the experts fixed (paper: algo. gatingrecov).
+    r"""Learn the gate with the experts fixed (paper: Algorithm 2).
 
     Parameters
     ----------
@@ -62,11 +62,15 @@ def learn_gate(
     noise_scale : float
         Standard deviation of the noise.
     method : {"em", "gradient", "moments"}
-        "em": EM with a full M-step. "gradient": one projected gradient step in place of the M-step (paper:
-        app. twoexpertsgradEM). "moments": no iteration, the direction of the gate for two linear experts (paper:
-        thm. MoM_gating), a vector of unit length.
+        "em": EM with a full M-step, the paper's Algorithm 2. "gradient": one projected gradient step in place of the
+        M-step (paper: theorem 5). "moments": no iteration, the direction of the gate for two linear experts (paper:
+        theorem 3), a vector of unit length.
     radius : float, optional
-        Gate vectors are kept within this length (the paper's ball Omega).
+        Gate vectors are kept within this length, the radius R of the paper's ball Omega, which is 1 there. Without it
+        they may be of any length.
+    step_size : float, optional
+        Step alpha of ``method="gradient"``. By default the paper's :math:`2 / (\mu + \lambda)`, with the smoothness
+        and the strong concavity that Q has on the rows.
     init : (k, d) array, optional
         Where to start; by default uniformly random in the ball, of radius 1 if none is given.
     max_iter : int
@@ -92,14 +96,13 @@ def learn_gate(
     >>> gate.converged, bool(metrics.gating_fit(gate.coef, truth.gate_coef) > 0.98)
     (True, True)
     """
-    X, y = check_rows(X, y)
-    d = X.shape[1]
-    A = check_coef(expert_coef, d, "expert_coef")
-    weight = None if sample_weight is None else check_weight(X, sample_weight)
-    task = GateTask(X, y, weight, A, float(noise_scale), GaussianFamily(get_activation(activation)))
-    start = None if init is None else check_coef(init, d, "init", len(A))
+    if step_size is not None and method != "gradient":
+        raise ValueError(f'step_size is for method="gradient"; method is {method!r}')
+    task = gate_task(X, y, expert_coef, noise_scale, activation, sample_weight)
+    start = None if init is None else check_coef(init, task.X.shape[1], "init", task.k)
     rng = generator(random_state, "learn_gate")
-    return gate_of(task, method=method, radius=radius, start=start, max_iter=max_iter, tol=tol, rng=rng)
+    how: dict[str, Any] = {"method": method, "radius": radius, "step_size": step_size}
+    return gate_of(task, start=start, max_iter=max_iter, tol=tol, rng=rng, **how)
 
 
 def gate_of(
@@ -107,6 +110,7 @@ def gate_of(
     *,
     method: str = "em",
     radius: float | None = None,
+    step_size: float | None = None,
     start: np.ndarray | None = None,
     max_iter: int,
     tol: float,
@@ -125,5 +129,7 @@ def gate_of(
             )
         return moment_gate(task)
     start = random_gate(k, d, radius, rng) if start is None else start
-    run = run_gate_em if method == "em" else run_gradient_em
-    return run(task, start - start[-1], radius=radius, max_iter=max_iter, tol=tol)
+    start = start - start[-1]
+    if method == "em":
+        return run_gate_em(task, start, radius=radius, max_iter=max_iter, tol=tol)
+    return run_gradient_em(task, start, radius=radius, max_iter=max_iter, tol=tol, step_size=step_size)

@@ -1,4 +1,4 @@
-r"""The gate of two linear experts by moments (paper: thm. MoM_gating).
+r"""The gate of two linear experts by moments (paper: theorem 3).
 
 With :math:`\mathrm{Ratio} = (y - a_2^\top x) / ((a_1 - a_2)^\top x)`, a mixture of Cauchy variables around 1 (expert 1)
 and 0 (expert 2), :math:`E[1\{\mathrm{Ratio} \le 1/2\}\, x]` is a negative multiple of w.
@@ -6,14 +6,53 @@ and 0 (expert 2), :math:`E[1\{\mathrm{Ratio} \le 1/2\}\, x]` is a negative multi
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from skmoe.model.gate import with_zero_row
 from skmoe.rows.arrays import Array, array_namespace, design, to_device, to_numpy
 from skmoe.rows.blocks import block_rows_for, sum_over_blocks
+from skmoe.rows.checks import check_coef, check_rows
 from skmoe.spectral.gating.em import GateResult, GateTask
 
-__all__ = ["moment_gate"]
+__all__ = ["moment_gate", "ratio"]
+
+
+def ratio(X: Any, y: Any, expert_coef: Any) -> Array:
+    r"""The paper's :math:`\mathrm{Ratio}(x, y) = (y - a_2^\top x) / ((a_1 - a_2)^\top x)` (paper: section 3).
+
+    It is about 1 in rows of the first expert and about 0 in those of the second, with Cauchy tails, so that it has no
+    mean. ``learn_gate(method="moments")`` reads the gate's direction off its distribution function.
+
+    Parameters
+    ----------
+    X : (n, d) array
+        Inputs.
+    y : (n,) array
+        Outputs.
+    expert_coef : (2, d) array
+        Two linear experts.
+
+    Returns
+    -------
+    (n,) array
+        The ratio of each row, in the caller's array library; infinite or NaN where both experts agree exactly.
+
+    Examples
+    --------
+    >>> from skmoe.spectral import ratio
+    >>> ratio([[1.0, 0.0], [1.0, 1.0]], [2.0, 1.0], [[2.0, 0.0], [1.0, 0.0]])
+    array([1., 0.])
+    """
+    X, y = check_rows(X, y)
+    A = check_coef(expert_coef, X.shape[1], "expert_coef")
+    if len(A) != 2:
+        raise ValueError(f"ratio is for two linear experts; expert_coef has {len(A)} rows")
+    xp = array_namespace(X)
+    eta = xp.astype(X, xp.float64, copy=False) @ to_device(A.T, X)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return (xp.astype(y, xp.float64, copy=False) - eta[:, 1]) / (eta[:, 0] - eta[:, 1])
 
 
 def moment_gate(task: GateTask) -> GateResult:

@@ -1,0 +1,188 @@
+r"""The constants of theorem 2 that depend on the experts, by simulation (paper: theorem 2, lemma 3).
+
+* :math:`\gamma_\sigma`: how fast the posterior probabilities change with the gate, and
+  :math:`\kappa_\sigma = \gamma_\sigma / \lambda`, the contraction of the EM operator;
+* :math:`\sigma_0`: the noise at which :math:`\kappa_\sigma` reaches one, beyond which the theorem says nothing.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from scipy import optimize
+from sklearn.utils._param_validation import Interval, validate_params
+
+from skmoe.model.activations import Activation, get_activation
+from skmoe.model.gate import softmax
+from skmoe.rows.checks import RANDOM_STATE, check_coef, generator
+from skmoe.spectral.gating.constants import concavity_constants
+
+__all__ = ["noise_threshold", "stability_constant"]
+
+SEGMENT = 5  # points of the integral along the segment between two gates
+STARTS = 16  # gates from which segments to the true one are drawn
+NOISE_RANGE = (1e-4, 10.0)
+
+_SAMPLED: dict[str, Any] = {
+    "activation": [str, callable],
+    "radius": [Interval(Real, 0, None, closed="neither")],
+    "n_samples": [Interval(Integral, 1, None, closed="left")],
+    "random_state": RANDOM_STATE,
+}
+
+
+@validate_params(
+    _SAMPLED | {"noise_scale": [Interval(Real, 0, None, closed="neither")]}, prefer_skip_nested_validation=True
+)
+def stability_constant(
+    expert_coef: Any,
+    gate_coef: Any,
+    *,
+    noise_scale: float,
+    activation: Any = "linear",
+    radius: float = 1.0,
+    n_samples: int = 20_000,
+    random_state: Any = 0,
+) -> float:
+    r"""The constant :math:`\gamma_\sigma` of theorem 2, by simulation (paper: proof of lemma 3).
+
+    :math:`\gamma_\sigma = \sqrt 3 \sum_{i, j < k} \int_0^1 \sqrt{E[R_{ij}(x, y, w_u)^2]}\, du` on the segment from the
+    true gate to w, where :math:`R_{ij}` is the derivative of the i-th posterior probability with respect to the j-th
+    logit: the largest over the true gate and 16 random w, half of them on the boundary of the ball. By the paper EM
+    contracts by :math:`\kappa_\sigma = \gamma_\sigma / \lambda` at most.
+
+    Parameters
+    ----------
+    expert_coef : (k, d) array
+        The experts.
+    gate_coef : (k, d) array
+        The true gate.
+    noise_scale : float
+        Standard deviation of the noise.
+    activation : str, callable or Activation
+        The experts' activation g.
+    radius : float
+        Radius R of the ball Omega.
+    n_samples : int
+        Simulated rows.
+    random_state : int, RandomState, Generator or None
+        Draws the rows and the gates.
+
+    Returns
+    -------
+    float
+        The constant.
+
+    Examples
+    --------
+    For linear experts it vanishes with the noise, slowly:
+
+    >>> from skmoe import make_moe
+    >>> from skmoe.spectral import stability_constant
+    >>> _, _, truth = make_moe(10, 5, 2, random_state=0)
+    >>> A, W = truth.expert_coef, truth.gate_coef
+    >>> stability_constant(A, W, noise_scale=0.01) < stability_constant(A, W, noise_scale=0.1)
+    True
+    """
+    return _Draws(expert_coef, gate_coef, activation, radius, n_samples, random_state).stability(float(noise_scale))
+
+
+@validate_params(_SAMPLED, prefer_skip_nested_validation=True)
+def noise_threshold(
+    expert_coef: Any,
+    gate_coef: Any,
+    *,
+    activation: Any = "linear",
+    radius: float = 1.0,
+    n_samples: int = 20_000,
+    random_state: Any = 0,
+) -> float:
+    r"""The noise :math:`\sigma_0` below which theorem 2 speaks: where :math:`\gamma_\sigma` reaches :math:`\lambda`.
+
+    EM itself contracts far beyond it; this is as far as the proof goes. For ReLU experts there is none: where all
+    indices are negative all experts say 0, so that :math:`\gamma_\sigma` does not vanish with the noise.
+
+    Parameters
+    ----------
+    expert_coef : (k, d) array
+        The experts, at most 4.
+    gate_coef : (k, d) array
+        The true gate.
+    activation : str, callable or Activation
+        The experts' activation g.
+    radius : float
+        Radius R of the ball Omega.
+    n_samples : int
+        Simulated rows.
+    random_state : int, RandomState, Generator or None
+        Draws the rows and the gates.
+
+    Returns
+    -------
+    float
+        The noise scale; 0 where :math:`\gamma_\sigma` is above :math:`\lambda` however little noise there is.
+
+    Examples
+    --------
+    >>> from skmoe import make_moe
+    >>> from skmoe.spectral import noise_threshold
+    >>> _, _, truth = make_moe(10, 5, 2, random_state=0)
+    >>> 0.02 < noise_threshold(truth.expert_coef, truth.gate_coef) < 0.3
+    True
+    """
+    draws = _Draws(expert_coef, gate_coef, activation, radius, n_samples, random_state)
+    weakest = concavity_constants(len(draws.A), radius=radius)[0]
+
+    def excess(log_sigma: float) -> float:
+        return draws.stability(float(np.exp(log_sigma))) - weakest
+
+    low, high = np.log(NOISE_RANGE)
+    if excess(low) > 0:
+        return 0.0
+    return float(np.exp(optimize.brentq(excess, low, high, xtol=1e-3))) if excess(high) > 0 else np.inf
+
+
+class _Draws:
+    """Rows of a model, of the same randomness for any noise, and gates to start from."""
+
+    def __init__(self, A: Any, W: Any, activation: Any, radius: float, n: int, random_state: Any) -> None:
+        d = np.shape(A)[-1]
+        self.A = check_coef(A, d, "expert_coef")
+        k = len(self.A)
+        W = check_coef(W, d, "gate_coef", k)
+        self.W = W - W[-1]
+        g: Activation = get_activation(activation)
+        rng = generator(random_state, "stability_constant")
+        self.X = rng.standard_normal((d, n))
+        self.means = np.asarray(g(self.A @ self.X))
+        chosen = (np.cumsum(softmax(self.W @ self.X)[0], axis=0) < rng.random(n)).sum(axis=0)
+        self.mean, self.normal = self.means[np.minimum(chosen, k - 1), range(n)], rng.standard_normal(n)
+        starts = rng.standard_normal((STARTS, k, d))
+        starts *= radius / np.linalg.norm(starts, axis=2, keepdims=True)
+        starts[::2] *= rng.random((len(starts[::2]), k, 1)) ** (1 / d)
+        starts[:, -1] = 0.0
+        self.starts = [self.W, *starts]
+
+    def stability(self, sigma: float) -> float:
+        """The constant at a noise scale."""
+        y = self.mean + sigma * self.normal
+        log_density = -0.5 * ((y - self.means) / sigma) ** 2
+        nodes, weights = np.polynomial.legendre.leggauss(SEGMENT)
+        largest = 0.0
+        for start in self.starts:
+            total = 0.0
+            for u, weight in zip(0.5 * (1 + nodes), 0.5 * weights, strict=True):
+                R = softmax((self.W + u * (start - self.W)) @ self.X + log_density)[0]
+                total += weight * _slopes(R)
+            largest = max(largest, total)
+        return float(np.sqrt(3) * largest)
+
+
+def _slopes(R: np.ndarray) -> float:
+    """Sum over i, j < k of the root mean square of the slope of posterior probability i along logit j."""
+    free = R[:-1]
+    products = free[:, None, :] * free[None, :, :]
+    products[range(len(free)), range(len(free))] = free * (1 - free)
+    return float(np.sum(np.sqrt(np.mean(products**2, axis=2))))
