@@ -1,5 +1,6 @@
 """Help: an example each, quickly; and the defaults that it shows."""
 
+import dataclasses
 import inspect
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import typer
 import skmoe
 from command_line import run
 from skmoe.cli import app
+from skmoe.spectral import SpectralOptions
 
 COMMANDS = ("demo", "fit", "predict", "report", "compare", "reproduce", "bench")
 
@@ -48,7 +50,10 @@ def test_defaults_of_the_command_line_are_those_of_python():
     commands = typer.main.get_command(app).commands
     python = inspect.signature(skmoe.MoERegressor).parameters
     fit = {parameter.name: parameter.default for parameter in commands["fit"].params}
-    for name in ("noise", "activation", "max_iter"):
+    for name in ("noise", "activation", "max_iter", "method", "input_law"):
         assert fit[name] == python[name].default, name
+    # not written is not given: Python's own defaults hold
+    options = {field.name: field.default for field in dataclasses.fields(SpectralOptions)}
+    assert {name: fit[name] for name in options} == dict.fromkeys(options)
     compare = {parameter.name: parameter.default for parameter in commands["compare"].params}
     assert compare["noise"] == python["noise"].default

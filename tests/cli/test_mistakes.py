@@ -70,6 +70,7 @@ def place(tmp_path_factory):
 
 FIT = ["--target", "y", "--experts", "1"]
 OUT = ["--out", "new.skmoe"]
+SPECTRAL = ["--method", "spectral"]
 MISTAKES = {
     "no such command": (["guess"], "guess"),
     "no such option": (["fit", "good.csv", *FIT, *OUT, "--colour", "red"], "--colour"),
@@ -86,6 +87,25 @@ MISTAKES = {
     "experts in words": (["fit", "good.csv", "--target", "y", "--experts", "abc", *OUT], "'abc'"),
     "noise in words": (["fit", "good.csv", *FIT, "--noise", "loud", *OUT], "'loud'"),
     "negative noise": (["fit", "good.csv", *FIT, "--noise", "-1", *OUT], "--noise"),
+    "unknown method": (["fit", "good.csv", *FIT, "--method", "magic", *OUT], "--method must be one of auto, spectral"),
+    "unknown law": (["fit", "good.csv", *FIT, "--input-law", "cauchy", *OUT], "--input-law must be one of auto"),
+    "spectral, any experts": (["fit", "good.csv", "--target", "y", *SPECTRAL, *OUT], "such as --experts 2"),
+    "options of another method": (
+        ["fit", "good.csv", *FIT, "--moments", "plain", "--radius", "1", *OUT],
+        "--moments, --radius: for --method spectral; --method is auto",
+    ),
+    "unknown moments": (["fit", "good.csv", *FIT, *SPECTRAL, "--moments", "odd", *OUT], "--moments must be one of"),
+    "unknown decomposition": (
+        ["fit", "good.csv", *FIT, *SPECTRAL, "--decomposition", "svd", *OUT],
+        "--decomposition must be one of matching, orth-als, orth-als-t2, power; got 'svd'",
+    ),
+    "unknown gate method": (["fit", "good.csv", *FIT, *SPECTRAL, "--gate-method", "x", *OUT], "--gate-method must be"),
+    "no radius": (["fit", "good.csv", *FIT, *SPECTRAL, "--radius", "0", *OUT], "--radius must be a positive number"),
+    "step of no gradient": (["fit", "good.csv", *FIT, *SPECTRAL, "--step-size", "1", *OUT], "--gate-method gradient"),
+    "spectral with gate columns": (
+        ["fit", "good.csv", *FIT, *SPECTRAL, "--gate-columns", "x", *OUT],
+        "takes no --gate-columns",
+    ),
     "unknown activation": (["fit", "good.csv", *FIT, "--activation", "magic", *OUT], "'magic'"),
     "unknown way with missing": (["fit", "good.csv", *FIT, "--missing", "guess", *OUT], "'guess'"),
     "seed in words": (["fit", "good.csv", *FIT, "--seed", "abc", *OUT], "--seed"),

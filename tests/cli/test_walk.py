@@ -8,6 +8,7 @@ import pytest
 
 import skmoe
 from command_line import read_csv, run, simulated_table
+from skmoe.spectral import SpectralOptions
 
 pa = pytest.importorskip("pyarrow")
 
@@ -49,6 +50,44 @@ def test_fitted_model_is_what_python_fits(walk):
     direct = skmoe.MoERegressor(2, random_state=0).fit(X, columns["y"][keep])
     np.testing.assert_allclose(model.expert_coef_, direct.expert_coef_, rtol=1e-8)
     assert list(model.feature_names_in_) == ["x", "age", "kind=stone", "kind=wood"]
+
+
+def test_paper_and_nothing_else_is_what_python_fits(tmp_path):
+    X, y, _ = skmoe.make_moe(2000, 3, 2, noise_scale=0.1, random_state=0)
+    rows = "\n".join(",".join(map(repr, map(float, row))) for row in np.column_stack([X, y]))
+    (tmp_path / "rows.csv").write_text("a,b,c,y\n" + rows)
+    words = (
+        "fit",
+        tmp_path / "rows.csv",
+        "--target",
+        "y",
+        "--experts",
+        2,
+        "--out",
+        tmp_path / "m.skmoe",
+        "--noise",
+        0.1,
+    )
+    paper = ("--input-law", "standard", "--moments", "plain", "--decomposition", "orth-als", "--radius", 1)
+    result = run(*words, "--method", "spectral", *paper, "--gate-method", "em")
+    assert result.exit_code == 0, result.output
+    found = skmoe.load(tmp_path / "m.skmoe")
+    direct = skmoe.MoERegressor(
+        2, method="spectral", input_law=None, noise=0.1, random_state=0, spectral_options=SpectralOptions.paper()
+    ).fit(X, y)
+    np.testing.assert_allclose(found.expert_coef_, direct.expert_coef_, atol=1e-10)
+    np.testing.assert_allclose(found.gate_coef_, direct.gate_coef_, atol=1e-10)
+    assert "no standard errors" in result.stdout
+
+
+@pytest.mark.parametrize("how", [("joint-em",), ("spectral", "--gate-method", "gradient", "--step-size", 2)])
+def test_other_methods_can_be_asked_for(tmp_path, how):
+    text, _ = simulated_table(300)
+    (tmp_path / "rows.csv").write_text(text)
+    words = ("fit", tmp_path / "rows.csv", "--target", "y", "--experts", 2, "--out", tmp_path / "m.skmoe")
+    result = run(*words, "--method", *how)
+    assert result.exit_code == 0, result.output
+    assert skmoe.load(tmp_path / "m.skmoe").method == how[0]
 
 
 def test_predictions_keep_order_and_gaps(walk):

@@ -17,6 +17,7 @@ from skmoe import MoERegressor
         MoERegressor(noise="shared"),
         MoERegressor(method="spectral"),
         MoERegressor(1, method="spectral"),
+        MoERegressor(method="spectral", spectral_options={"gate_method": "gradient", "radius": 1.0}),
     ]
 )
 def test_scikit_learn_conventions(estimator, check):

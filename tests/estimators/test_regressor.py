@@ -303,7 +303,7 @@ def test_experts_and_gate_may_see_other_columns(problem):
     assert full.log_likelihood_ >= model.log_likelihood_ - 1e-8
 
 
-def test_spectral_is_the_paper_and_nothing_else():
+def test_spectral_learns_unit_experts_and_climbs_no_likelihood():
     X, y, truth = make_moe(5000, 5, 2, noise_scale=0.1, random_state=0)
     model = MoERegressor(2, method="spectral", noise=0.1, random_state=0).fit(X, y)
     np.testing.assert_allclose(np.linalg.norm(model.expert_coef_, axis=1), 1)

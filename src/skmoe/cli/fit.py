@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from skmoe.cli import methods
 from skmoe.cli.models import as_json, fit_watched, names_in, parse_experts, parse_noise, streamed_rows
 from skmoe.cli.shell import UNRELIABLE, check_output, note, print_json, print_table
 
@@ -27,6 +28,13 @@ def fit(
     experts: Annotated[str, typer.Option(help="Number of experts, or auto (by BIC).")] = "auto",
     activation: Annotated[str, typer.Option(help="linear, sigmoid, relu, tanh or softplus.")] = "linear",
     noise: Annotated[str, typer.Option(help="shared, per-expert or a known noise scale.")] = "per-expert",
+    method: methods.Method = "auto",
+    input_law: methods.InputLaw = "auto",
+    moments: methods.Moments = None,
+    decomposition: methods.Decomposition = None,
+    gate_method: methods.GateMethod = None,
+    radius: methods.Radius = None,
+    step_size: methods.StepSize = None,
     gate_columns: Annotated[str | None, typer.Option(help="Columns the gate sees, split by commas.")] = None,
     expert_columns: Annotated[str | None, typer.Option(help="Columns the experts see, split by commas.")] = None,
     weights: Annotated[str | None, typer.Option(help="Column of sample weights.")] = None,
@@ -41,12 +49,17 @@ def fit(
 ) -> None:
     """Fit a mixture of experts to a table and save it.
 
-    Text becomes categories, compared with the first of them. Ctrl-C keeps the best model so far.
+    Text becomes categories, compared with the first of them. Ctrl-C keeps the best model so far. What the paper ran is
+    --method spectral --input-law standard --moments plain --decomposition orth-als --radius 1.
 
     Example: skmoe fit houses.csv --target price --drop id --out houses.skmoe
     """
     start = time.perf_counter()
     n_experts, scale = parse_experts(experts), parse_noise(noise)
+    written = methods.MethodOptions(method, input_law, moments, decomposition, gate_method, radius, step_size)
+    how = written.settings(n_experts)
+    if method == "spectral" and (gate_columns or expert_columns):
+        raise ValueError("--method spectral takes no --gate-columns or --expert-columns; use --method auto")
     check_output(out, "--out", data)
     if report is not None:
         check_output(report, "--report", data)
@@ -75,6 +88,7 @@ def fit(
         n_experts,
         activation=activation,
         noise=scale,
+        **how,
         gate_features=X.encoder.expand(names_in(gate_columns), "--gate-columns") if gate_columns else None,
         expert_features=X.encoder.expand(names_in(expert_columns), "--expert-columns") if expert_columns else None,
         max_iter=max_iter,

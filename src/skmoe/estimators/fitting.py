@@ -16,6 +16,7 @@ from skmoe.rows.checks import check_columns, generator
 from skmoe.rows.inputs import rows_to_fit
 from skmoe.search import Control, Fitted, ModelSpec, Progress, learn
 from skmoe.search.learn import Learned, Request
+from skmoe.spectral.options import spectral_options
 
 __all__ = ["fit_regressor"]
 
@@ -26,6 +27,9 @@ PROGRESS_EVERY = 50  # steps between lines at verbose=1
 def fit_regressor(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
     """Fit a `MoERegressor` to rows."""
     family = GaussianFamily(get_activation(model.activation))
+    if model.spectral_options is not None and model.method != "spectral":
+        raise ValueError(f'spectral_options is for method="spectral"; method is {model.method!r}')
+    options = spectral_options(model.spectral_options)
     if hasattr(model, "parameters_"):  # a fit that fails must not leave the old model under new columns
         del model.parameters_
     rows = rows_to_fit(model, X, y, sample_weight)
@@ -40,7 +44,7 @@ def fit_regressor(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
         gate_columns=check_columns(model.gate_features, rows.names, d, "gate_features"),
     )
     settings = {k: repr(v) for k, v in model.get_params().items() if k not in NOT_OF_THE_FIT}
-    request = Request(model.method, model.n_experts, model.n_init, model.checkpoint, settings)
+    request = Request(model.method, model.n_experts, model.n_init, model.checkpoint, settings, options)
     control = Control(float(model.tol), int(model.max_iter), _progress(model.verbose), max_time=model.max_time)
     learned = learn(rows, spec, request, generator(model.random_state), control, model._search_config)
     _store(model, learned)

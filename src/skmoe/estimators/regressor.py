@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -26,6 +26,7 @@ from skmoe.rows.inputs import apply, rows_to_use
 from skmoe.rows.streamed import Streamed
 from skmoe.rows.threads import with_one_blas_thread
 from skmoe.search import Progress, SearchConfig
+from skmoe.spectral.options import SpectralOptions
 
 __all__ = ["MoERegressor", "load"]
 
@@ -46,9 +47,13 @@ class MoERegressor(RegressorMixin, BaseEstimator):
     activation : {"linear", "sigmoid", "relu", "tanh", "softplus"}, callable or Activation
         The experts' activation g.
     method : {"auto", "spectral", "joint-em"}
-        "auto": consistent start, other cheap starts, maximum likelihood. "spectral": experts from moments, then the
-        gate, and no likelihood climbed (unit experts, no intercepts). "joint-em": the baseline, EM from `n_init`
-        random starts.
+        "auto": consistent start, other cheap starts, maximum likelihood. "spectral": the paper's two algorithms,
+        experts from moments and then the gate, and no likelihood climbed (unit experts, no intercepts);
+        `spectral_options` says how. "joint-em": the baseline, EM from `n_init` random starts.
+    spectral_options : mapping or SpectralOptions, optional
+        Choices of ``method="spectral"``: moments, decomposition, gate_method, radius and step_size, with the fields and
+        defaults of `skmoe.spectral.SpectralOptions`. The defaults are ours; the paper and nothing else is
+        ``SpectralOptions.paper()`` with ``input_law=None``.
     input_law : "auto", "gaussian", "mixture", None or a law of `skmoe.scores`
         What the consistent start takes the law of the inputs to be, as they are in X: a name fits it to X, "auto"
         chooses between the two, None is the standard Gaussian.
@@ -115,6 +120,7 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         "n_experts": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "activation": [str, callable],
         "method": [StrOptions({"auto", "spectral", "joint-em"})],
+        "spectral_options": [Mapping, SpectralOptions, None],
         "input_law": "no_validation",  # type: ignore[dict-item]
         "fit_intercept": ["boolean"],
         "noise": [StrOptions({"shared", "per-expert"}), Interval(Real, 0, None, closed="neither")],
@@ -138,6 +144,7 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         *,
         activation: Any = "linear",
         method: str = "auto",
+        spectral_options: Mapping[str, Any] | SpectralOptions | None = None,
         input_law: Any = "auto",
         fit_intercept: bool = True,
         noise: str | float = "per-expert",
@@ -155,6 +162,7 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         self.n_experts = n_experts
         self.activation = activation
         self.method = method
+        self.spectral_options = spectral_options
         self.input_law = input_law
         self.fit_intercept = fit_intercept
         self.noise = noise

@@ -10,7 +10,8 @@ import io
 import json
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,11 @@ def save_model(model: Any, path: Any) -> None:
             f"activation {name!r} is your own code, which a model file cannot hold; keep the coefficients, or pickle"
         )
     settings = {k: _plain(v) for k, v in model.get_params().items() if k not in NOT_KEPT}
+    if callable((settings["spectral_options"] or {}).get("decomposition")):
+        raise ValueError(
+            "the decomposition of spectral_options is your own code, which a model file cannot hold; keep the "
+            "coefficients, or pickle"
+        )
     header = {
         "format": FORMAT,
         "settings": settings | {"activation": name},
@@ -132,11 +138,13 @@ def _from_first_edition(header: dict[str, Any]) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """A value as JSON can hold it."""
+    if is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, np.generic):
         return value.item()
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {str(k): _plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(v) for v in value]

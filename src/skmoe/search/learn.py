@@ -22,6 +22,7 @@ from skmoe.search.records import Control
 from skmoe.search.spectral_fit import fit_spectral
 from skmoe.search.standardise import standardised
 from skmoe.search.task import ModelSpec, Task, canonical, most_experts, prepare, streamed_scale
+from skmoe.spectral.options import SpectralOptions
 
 __all__ = ["Learned", "Request", "learn"]
 
@@ -39,6 +40,8 @@ class Request:
     checkpoint : path, optional
     settings : mapping of str
         What the fit was asked for, to tell its checkpoint from others.
+    options : SpectralOptions
+        Choices of "spectral".
     """
 
     method: str
@@ -46,6 +49,7 @@ class Request:
     n_init: int
     checkpoint: Any
     settings: Mapping[str, str]
+    options: SpectralOptions
 
 
 @dataclass(frozen=True)
@@ -124,7 +128,7 @@ def _learn_spectral(
         rows = replace(rows, X=X, y=y, weight=weight)
     moments = table_moments(rows.X, rows.y, rows.weight, rows.names)
     n = moments.rows if rows.streamed else n
-    fitted = fit_spectral(rows, spec, moments, int(request.n_experts), rng, control)
+    fitted = fit_spectral(rows, spec, moments, int(request.n_experts), rng, control, request.options)
     whitened = standardised(moments, intercept=True, outputs=False)
     shape = input_shape(MappedRows(rows.X, rows.y, rows.weight, whitened, moments.total), moments, fitted.parameters)
     return Learned(fitted, [], shape, n, n)

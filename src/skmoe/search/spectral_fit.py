@@ -1,4 +1,4 @@
-"""The paper and nothing else: Algorithm 1 for the experts, then Algorithm 2 for the gate."""
+"""Algorithm 1 for the experts, then Algorithm 2 for the gate: the paper's way, with its choices or with ours."""
 
 from __future__ import annotations
 
@@ -20,15 +20,22 @@ from skmoe.search.task import ModelSpec
 from skmoe.spectral.experts import experts_of
 from skmoe.spectral.gating.em import GateTask
 from skmoe.spectral.gating.learn import gate_of
+from skmoe.spectral.options import SpectralOptions
 from skmoe.spectral.scores.fitting import as_law, mapped_law
 
 __all__ = ["fit_spectral"]
 
 
 def fit_spectral(
-    rows: RowsToFit, spec: ModelSpec, moments: TableMoments, k: int, rng: np.random.Generator, control: Control
+    rows: RowsToFit,
+    spec: ModelSpec,
+    moments: TableMoments,
+    k: int,
+    rng: np.random.Generator,
+    control: Control,
+    options: SpectralOptions,
 ) -> Fitted:
-    """Unit experts without intercepts, from moments of the rows as they came; then the gate by EM."""
+    """Unit experts without intercepts, from moments of the rows as they came; then the gate."""
     if spec.expert_columns is not None or spec.gate_columns is not None:
         raise ValueError('method="spectral" takes no expert_features or gate_features; use method="auto"')
     if not isinstance(spec.family, GaussianFamily):
@@ -36,9 +43,22 @@ def fit_spectral(
     y, weight = rows.y, rows.weight
     X, law, back = _independent_inputs(rows.X, spec.input_law, moments)
     noise = None if isinstance(spec.noise, str) else float(spec.noise)
-    experts = experts_of(X, y, weight, k, spec.family.g, noise_scale=noise, input_law=law, rng=rng)
+    experts = experts_of(
+        X,
+        y,
+        weight,
+        k,
+        spec.family.g,
+        noise_scale=noise,
+        input_law=law,
+        rng=rng,
+        decomposition=options.decomposition,
+        moments=options.moments,
+        settle=True,
+    )
     task = GateTask(X, y, weight, experts.coef, experts.noise_scale, spec.family)
-    gate = gate_of(task, max_iter=control.max_iter, tol=control.tol, rng=rng)
+    how: dict[str, Any] = {"radius": options.radius, "step_size": options.step_size}
+    gate = gate_of(task, method=options.gate_method, max_iter=control.max_iter, tol=control.tol, rng=rng, **how)
     A, W = experts.coef, gate.coef
     found, d = A.shape
     if back is not None:
