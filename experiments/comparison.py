@@ -12,9 +12,9 @@ from skmoe import joint_em, make_moe, metrics
 from skmoe.model.parameters import MoEParameters
 
 from .baselines import HAS_TORCH, adam, gradient_joint_em, random_start
-from .recovery import PAPER_CHOICES, two_stages
+from .recovery import PAPER_CHOICES, PAPER_RADIUS, two_stages
 
-LIMITS = {"max_iter": 200, "adam_steps": 300, "orth_als": True}  # caps on the work of a trial, the same for all
+LIMITS = {"max_iter": 200, "adam_steps": 300, "orth_als": True, "radius": PAPER_RADIUS}  # the same for all trials
 QUICK = {"rows": 600, "max_iter": 15, "adam_steps": 15, "orth_als": False}  # which is slow where rows are few
 POINTS = 61  # of a path that are kept: evenly spread over the first steps of Adam, the first iterations of others
 
@@ -56,7 +56,7 @@ def trial(setting: dict[str, Any], seed: int) -> dict[str, Any]:
         "joint EM, gradient step": lambda: gradient_joint_em(X, y, start, sigma=sigma, activation=g, max_iter=most),
     }
     if setting["orth_als"]:
-        methods["two stages, Orth-ALS"] = lambda: spectral(**PAPER_CHOICES)
+        methods["two stages, Orth-ALS"] = lambda: spectral(**PAPER_CHOICES, radius=setting["radius"])
     if HAS_TORCH:
         for loss in ("squared error", "likelihood"):
             methods[f"Adam, {loss}"] = lambda loss=loss: adam(

@@ -1,4 +1,4 @@
-"""Table 2: a gate free of, or orthogonal to, the experts (paper: sec. non-orthogonal)."""
+"""Table 2: a gate free of, or orthogonal to, the experts (paper: section 4.2)."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 
 from skmoe import make_moe
 
-from .recovery import recover
+from .recovery import PAPER_RADIUS, recover
 
 TITLE = "Table 2: RegressorFit and GatingFit with and without an orthogonal gate"
 TRIALS = 50
 SETTINGS = {
-    "non-orthogonal": {"orthogonal": False, "rows": 2000, "d": 10, "k": 2, "sigma": 0.1},
-    "orthogonal": {"orthogonal": True, "rows": 2000, "d": 10, "k": 2, "sigma": 0.1},
+    "non-orthogonal": {"orthogonal": False, "rows": 2000, "d": 10, "k": 2, "sigma": 0.1, "radius": PAPER_RADIUS},
+    "orthogonal": {"orthogonal": True, "rows": 2000, "d": 10, "k": 2, "sigma": 0.1, "radius": PAPER_RADIUS},
 }
 QUICK: dict[str, Any] = {}
 PAPER = {
@@ -33,4 +33,4 @@ def trial(setting: dict[str, Any], seed: int, *, path: bool = False) -> dict[str
         orthogonal_gate=setting["orthogonal"],
         random_state=np.random.default_rng([seed, 2]),
     )
-    return recover(X, y, truth, None, seed, path=path)
+    return recover(X, y, truth, None, seed, radius=setting["radius"], path=path)
