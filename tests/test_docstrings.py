@@ -1,14 +1,16 @@
 """Every public function and method says what it takes and what it returns, as numpydoc wants it."""
 
 import inspect
+from pathlib import Path
 
 import pytest
 from numpydoc.validate import validate
 
 import skmoe
-from skmoe import datasets, decomposition, metrics, moments, plots, report, rows, scores
+from skmoe import datasets, decomposition, metrics, moments, plots, report, rows, scores, spectral
 
 MODULES = {
+    "skmoe.spectral": spectral,
     "skmoe": skmoe,
     "skmoe.datasets": datasets,
     "skmoe.spectral.decomposition": decomposition,
@@ -64,3 +66,24 @@ def test_public_functions_are_found():
     assert "skmoe.learn_experts" in names
     assert "skmoe.MoERegressor.predict_interval" in names
     assert len(names) > 60
+
+
+PAPER = [
+    *(f"skmoe.{name}" for name in ("label_transform", "learn_experts", "learn_gate", "plain_tensor_method")),
+    *(f"skmoe.spectral.scores.{name}" for name in ("second_score", "third_score")),
+    *(f"skmoe.spectral.moments.{name}" for name in ("score_moment", "second_moment", "third_moment")),
+    *(f"skmoe.spectral.decomposition.{name}" for name in ("matching", "orth_als", "orth_als_t2", "power_method")),
+    *(f"skmoe.spectral.{name}" for name in ("em_objective", "em_operator", "ratio", "SpectralOptions")),
+    *(f"skmoe.spectral.{name}_constant" for name in ("robustness", "stability")),
+    *(f"skmoe.spectral.{name}" for name in ("concavity_constants", "noise_threshold")),
+]
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_pieces_of_the_paper_are_on_the_api_page_with_an_example(name):
+    value = skmoe
+    for part in name.split(".")[1:]:
+        value = getattr(value, part)
+    assert ">>> " in inspect.getdoc(value)
+    page = Path(__file__).parent.parent / "docs" / "api.md"
+    assert f"   {name.removeprefix('skmoe.')}\n" in page.read_text()

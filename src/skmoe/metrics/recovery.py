@@ -44,7 +44,7 @@ def _bottleneck(similarity: np.ndarray) -> tuple[float, np.ndarray]:
 def regressor_fit(A: Any, A_true: Any) -> float:
     r"""Worst correlation :math:`\max_\pi \min_i |\langle a_{\pi(i)}, a_i^* \rangle|` of unit-normalised experts.
 
-    (paper: eq. regressorfit) One is a perfect fit.
+    (paper: equation 11) One is a perfect fit.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def regressor_fit(A: Any, A_true: Any) -> float:
 
 
 def gating_fit(W: Any, W_true: Any) -> float:
-    r"""Worst correlation of unit-normalised gate vectors, over orders of the experts (paper: eq. gatingfit).
+    r"""Worst correlation of unit-normalised gate vectors, over orders of the experts (paper: equation 12).
 
     For two experts this is :math:`|\langle w, w^* \rangle|`: exchanging them changes the sign of w. For more, the
     signs are fixed by the order, so there is no absolute value to hide a wrong one behind.
@@ -103,7 +103,11 @@ def match_experts(A: Any, A_true: Any) -> np.ndarray:
 
 
 def parameter_error(A: Any, W: Any, A_true: Any, W_true: Any) -> float:
-    r"""Error :math:`\inf_\pi \|A - A^*_\pi\|_F + \|W - W^*_\pi\|_F` of the paper's figures.
+    r"""Error :math:`\inf_\pi \|A - A^*_\pi\|_F + \|W - W^*_\pi\|_F` of the paper's figures (paper: section 4.3).
+
+    W counts up to a common shift: rows are taken relative to the last expert's, and those of the truth relative to
+    that of its partner, since relabelled experts have the same gate only up to that. The paper's formula, taken
+    literally, gives relabelled exact parameters an error.
 
     The best order minimises a sum of square roots of two assignment costs. That is concave in the two, so the best
     lies on their lower convex hull, whose corners are assignments under weighted costs: found exactly by bisection.

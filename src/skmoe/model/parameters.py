@@ -1,4 +1,4 @@
-r"""The model: a softmax gate over the inputs picks one of k noisy regressions (paper: eq. kmoe).
+r"""The model: a softmax gate over the inputs picks one of k noisy regressions (paper: equation 1).
 
 .. math:: p(y \mid x) = \sum_{i=1}^k
     \frac{e^{w_i^\top x + c_i}}{\sum_j e^{w_j^\top x + c_j}}\; N(y \mid g(a_i^\top x + b_i), \sigma_i^2)
