@@ -101,8 +101,8 @@ def stuck(results: Results) -> str:
 
 
 def iterations(results: Results) -> str:
-    """Iterations of the gate's EM in figures 2b and 2c, to 5% above where it ends."""
-    found, counts = results["figure2"], []
+    """Iterations of the gate's EM in figures 3b and 3c, to 5% above where it ends."""
+    found, counts = results["figure3"], []
     for setting in ("b, k = 3", "c, k = 4"):
         paths = (np.array(trial["two stages"]["error"]) for trial in found.trials[setting])
         counts.append(np.median([np.argmax(np.abs(path - path[-1]) <= 0.05 * path[-1]) for path in paths]))
@@ -111,7 +111,7 @@ def iterations(results: Results) -> str:
 
 def gate_alone(results: Results) -> str:
     """Iterations after which GatingFit stays within a hundredth of its end."""
-    counts = tables.iterations_to_end(results["figure2"])
+    counts = tables.iterations_to_end(results["figure3"])
     return f"within .01 of its end after {np.mean(counts):.1f} iterations on average, {counts.max()} at most"
 
 
@@ -131,7 +131,7 @@ def orthogonality(results: Results) -> str:
 
 def real(results: Results) -> str:
     """Mean test errors by table."""
-    found, parts = results["figure5"], []
+    found, parts = results["figure6"], []
     methods = ("two stages", "joint EM, the paper's choice", "joint EM, its best", "default fit")
     for table in found.settings:
         cells = ", ".join(f"{m} {found.values(table, m, 'mse').mean():.3f}" for m in methods)
@@ -142,8 +142,8 @@ def real(results: Results) -> str:
 
 def chosen(results: Results) -> str:
     """What the search chose for joint EM."""
-    *_, row = tables.real_tables(results["figure5"], "").rows
-    return "; ".join(f"{table}: {cell}" for table, cell in zip(results["figure5"].settings, row[1:], strict=True))
+    *_, row = tables.real_tables(results["figure6"], "").rows
+    return "; ".join(f"{table}: {cell}" for table, cell in zip(results["figure6"].settings, row[1:], strict=True))
 
 
 def tensor_slopes(results: Results) -> str:
@@ -264,51 +264,47 @@ CLAIMS = [
         every_cell("table1"),
     ),
     Claim("table 2", "and with a gate that is not orthogonal", recovered("table2"), "`table2`", every_cell("table2")),
-    Claim("figure 2a", "the gate converges in under 5 iterations", gate_alone, "`figure2`", "confirmed"),
+    Claim("figure 3a", "the gate converges in under 5 iterations", gate_alone, "`figure3`", "confirmed"),
     Claim(
-        "figure 2b, c",
+        "figure 3b, c",
         "much smaller error than joint EM, which often sticks",
-        curves("figure2"),
-        "`figure2`",
+        curves("figure3"),
+        "`figure3`",
         "not confirmed",
     ),
-    Claim("sec. compjoint-EM", "learned in often less than 10 iterations", iterations, "`figure2`", "confirmed"),
-    Claim("figure 3", "the same for n = 1000, 5000, 10000", curves("figure3"), "`figure3`", "not confirmed"),
-    Claim("figure 4", "the same for sigmoid and ReLU (sigma .5, .1)", curves("figure4"), "`figure4`", "not confirmed"),
-    Claim("sec. algorithms", "EM is prone to spurious optima", stuck, "`scaling-panel`", "confirmed"),
-    Claim("figure 5", "smaller test error than joint EM on three real tables", real, "`figure5`", "not confirmed"),
-    Claim("app. real_data", "joint EM is best at k = 3: sigma .1, .4, .1", chosen, "`figure5`", "not confirmed"),
+    Claim("section 4.3", "learned in often less than 10 iterations", iterations, "`figure3`", "confirmed"),
+    Claim("figure 4", "the same for n = 1000, 5000, 10000", curves("figure4"), "`figure4`", "not confirmed"),
+    Claim("figure 5", "the same for sigmoid and ReLU (sigma .5, .1)", curves("figure5"), "`figure5`", "not confirmed"),
+    Claim("section 2", "EM is prone to spurious optima", stuck, "`scaling-panel`", "confirmed"),
+    Claim("figure 6", "smaller test error than joint EM on three real tables", real, "`figure6`", "not confirmed"),
+    Claim("appendix H.2", "joint EM is best at k = 3: sigma .1, .4, .1", chosen, "`figure6`", "not confirmed"),
     Claim("thm. 1", "T2 and T3 hold the experts alone", tensor_slopes, THEORY, "confirmed"),
-    Claim("eq. tensorfail", "E[y S3] does not give the experts under a gate", plain_floor, THEORY, "confirmed"),
-    Claim("eq. tensorfail", "nor for two experts", plain_two, THEORY, "corrected"),
-    Claim(
-        "eq. tensorpass", "E[y S3] gives them without a gate: needs E[g'''] ≠ 0", third_derivative, THEORY, "corrected"
-    ),
-    Claim("sec. guarantees", "orthogonality is a mere technical artifact", orthogonality, THEORY, "not confirmed"),
-    Claim("app. nonlinear", "the constants of ReLU", relu, THEORY, "corrected"),
+    Claim("equation 4", "E[y S3] does not give the experts under a gate", plain_floor, THEORY, "confirmed"),
+    Claim("equation 4", "nor for two experts", plain_two, THEORY, "corrected"),
+    Claim("equation 3", "E[y S3] gives them without a gate: needs E[g'''] ≠ 0", third_derivative, THEORY, "corrected"),
+    Claim("section 3", "orthogonality is a mere technical artifact", orthogonality, THEORY, "not confirmed"),
+    Claim("appendix C", "the constants of ReLU", relu, THEORY, "corrected"),
     Claim("thm. 2", "EM contracts, faster with less noise, whatever d", contraction, THEORY, "confirmed"),
     Claim("thm. 2", "wrong experts add at most kappa epsilon", additive, THEORY, "confirmed"),
     Claim("thm. 2", "from any start", any_start, THEORY, "confirmed"),
-    Claim("app. twoexpertsgradEM", "gradient EM's rate 1 - (2λ + 2γ)/(μ + λ)", gradient_rates, THEORY, "corrected"),
+    Claim("appendix G", "gradient EM's rate 1 - (2λ + 2γ)/(μ + λ)", gradient_rates, THEORY, "corrected"),
     Claim(
-        "app. proofcontraction",
+        "appendix F",
         "λ = .1442, μ = .25",
         note("by quadrature, in `tests/spectral/test_theory.py`"),
         "`make test`",
         "confirmed",
     ),
-    Claim("thm. MoM_gating", "the gate's direction from one moment", moment_slope, THEORY, "confirmed"),
+    Claim("theorem 3", "the gate's direction from one moment", moment_slope, THEORY, "confirmed"),
     Claim(
-        "algo. gatingrecov",
+        "Algorithm 2",
         "the loop runs while the step is below ε",
         note("it must run while the step is above ε"),
         "",
         "corrected",
     ),
-    Claim("eq. Qdef", "Q without a logarithm", note("the last term is log(1 + Σ exp(w·x))"), "", "corrected"),
-    Claim(
-        "sec. experiments", "codes are available", note("the repository named there holds none"), "", "not confirmed"
-    ),
+    Claim("equation 8", "Q without a logarithm", note("the last term is log(1 + Σ exp(w·x))"), "", "corrected"),
+    Claim("section 4", "codes are available", note("the repository named there holds none"), "", "not confirmed"),
 ]
 
 

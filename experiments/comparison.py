@@ -1,4 +1,4 @@
-"""Figures 2b to 4: the error E(A, W) along the iterations of seven methods, on one problem with known noise."""
+"""Figures 3b to 5: the error E(A, W) along the iterations of seven methods, on one problem with known noise."""
 
 from __future__ import annotations
 

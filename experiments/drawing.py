@@ -105,7 +105,7 @@ def error_curves(axes: Axes, found: Found, setting: str) -> None:
 
 
 def figure_curves(found: Found) -> Figure:
-    """Figures 2b, 2c, 3 and 4; figure 2 has GatingFit along the gate's EM before them."""
+    """Figures 3b, 3c, 4 and 5; figure 3 has GatingFit along the gate's EM before them."""
     figure, axes = panels(len(found.settings), 3.8, 3.8)
     for place, setting in zip(axes, found.settings, strict=True):
         if setting == "a":
@@ -119,7 +119,7 @@ def figure_curves(found: Found) -> Figure:
     return figure
 
 
-def figure5(found: Found) -> Figure:
+def figure6(found: Found) -> Figure:
     """Test error on the real tables: every split a dot, the mean a bar."""
     figure, axes = panels(len(found.settings), 4.4, 3.6)
     for place, table in zip(axes, found.settings, strict=True):
@@ -223,10 +223,10 @@ def _kinds(found: Found) -> list[str]:
 
 
 FIGURES = {
-    "figure2": figure_curves,
     "figure3": figure_curves,
     "figure4": figure_curves,
-    "figure5": figure5,
+    "figure5": figure_curves,
+    "figure6": figure6,
     "scaling-panel": figure_scaling,
     "theory": figure_theory,
 }

@@ -31,10 +31,10 @@ RESULTS = Path(__file__).parent / "results"
 MODULES = {
     "table1": "table1",
     "table2": "table2",
-    "figure2": "figure2",
     "figure3": "figure3",
     "figure4": "figure4",
     "figure5": "figure5",
+    "figure6": "figure6",
     "theory": "theory",
     "scaling-panel": "scaling",
 }

@@ -78,7 +78,7 @@ def recovery(found: Found, title: str, paper: dict[str, Any]) -> Grid:
 
 
 def gate_path(found: Found) -> np.ndarray:
-    """GatingFit by trial and iteration (figure 2a), ended paths held at their end; our default's experts."""
+    """GatingFit by trial and iteration (figure 3a), ended paths held at their end; our default's experts."""
     paths = [trial["default"]["path"] for trial in found.trials["a"]]
     longest = max(map(len, paths))
     return np.array([path + path[-1:] * (longest - len(path)) for path in paths])
@@ -103,7 +103,7 @@ def at_optimum(found: Found, setting: str) -> dict[str, np.ndarray]:
 
 
 def comparison(found: Found, title: str) -> Grid:
-    """Figures 2b to 4: where each method ended."""
+    """Figures 3b to 5: where each method ended."""
     rows = []
     for setting in found.settings:
         if setting == "a":
@@ -119,7 +119,7 @@ def comparison(found: Found, title: str) -> Grid:
 
 
 def real_tables(found: Found, title: str) -> Grid:
-    """Figure 5: test error by method and table."""
+    """Figure 6: test error by method and table."""
     methods = found.methods(next(iter(found.settings)))
     rows = [[m, *(spread(found.values(table, m, "mse"), 4) for table in found.settings)] for m in methods]
     chosen = []
@@ -187,7 +187,7 @@ def grids(results: dict[str, Found]) -> dict[str, Grid]:
         if name.startswith("table"):
             shown[name] = recovery(found, room.TITLE, room.PAPER)
         else:
-            draw = {"figure5": real_tables, "scaling-panel": scaling, "theory": theory}.get(name, comparison)
+            draw = {"figure6": real_tables, "scaling-panel": scaling, "theory": theory}.get(name, comparison)
             shown[name] = draw(found, room.TITLE)
     return shown
 

@@ -98,7 +98,7 @@ def tensor_error(setting: dict[str, Any], rng: np.random.Generator) -> dict[str,
 
 
 def plain_tensor(setting: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
-    """Eq. tensorpass and tensorfail: 1 - RegressorFit of E[y S3] and of `learn_experts`, tanh experts."""
+    """Equations 3 and 4: 1 - RegressorFit of E[y S3] and of `learn_experts`, tanh experts."""
     k = setting["k"]
     model = _model(6, k, 0.1, "tanh", setting["length"], rng)
     plain, ours = [], []
@@ -159,7 +159,7 @@ def global_start(setting: dict[str, Any], rng: np.random.Generator) -> dict[str,
 
 
 def moment_gate(setting: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
-    """Theorem MoM_gating: sine of the angle to the true gate against rows, experts known."""
+    """Theorem 3: sine of the angle to the true gate against rows, experts known."""
     model = _model(5, 2, 0.1, "linear", 1.0, rng)
     sines = []
     for n in setting["sizes"]:

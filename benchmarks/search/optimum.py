@@ -73,15 +73,15 @@ def table2(i: int, seed: int) -> Case:
     return paper(2000, 10, 2, 0.1, seed, orthogonal_gate=bool(i % 2))
 
 
-def figure2(i: int, seed: int) -> Case:
+def figure3(i: int, seed: int) -> Case:
     return paper(8000, 10, 3 + i % 2, 0.5, seed)
 
 
-def figure3(i: int, seed: int) -> Case:
+def figure4(i: int, seed: int) -> Case:
     return paper((1000, 5000, 10000)[i % 3], 5, 3, 0.5, seed)
 
 
-def figure4(i: int, seed: int) -> Case:
+def figure5(i: int, seed: int) -> Case:
     return paper(10000, 5, 3, 0.5, seed, activation=("sigmoid", "relu")[i % 2])
 
 
@@ -181,9 +181,9 @@ def nonlinear(i: int, seed: int) -> Case:
 FAMILIES: dict[str, tuple[Callable[[int, int], Case], int]] = {
     "table1": (table1, 10),
     "table2": (table2, 10),
-    "figure2": (figure2, 10),
-    "figure3": (figure3, 12),
-    "figure4": (figure4, 18),
+    "figure3": (figure3, 10),
+    "figure4": (figure4, 12),
+    "figure5": (figure5, 18),
     "many-experts": (many_experts, 36),
     "unequal": (unequal, 36),
     "correlated": (_of_inputs(_correlated), 9),

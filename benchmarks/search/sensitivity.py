@@ -36,7 +36,7 @@ from skmoe.search import SearchConfig
 FAMILIES = load("benchmarks.search.optimum").FAMILIES
 WIN = load("benchmarks.search.optimum").WIN
 CHOSEN = {  # indices of the problems of each family
-    "figure4": (1, 5),
+    "figure5": (1, 5),
     "many-experts": (0, 4, 6, 7),
     "unequal": (0, 6),
     "correlated": (5,),

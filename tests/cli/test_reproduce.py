@@ -28,11 +28,11 @@ def test_quick_set_is_the_same_as_the_repositorys(quick):
 
 def test_tables_and_figures_are_made_from_the_results(quick):
     folder, _, text = quick
-    for title in ("Table 1", "Table 2", "Figure 2", "Figure 3", "Figure 4", "Figure 5", "Theory", "Scaling panel"):
+    for title in ("Table 1", "Table 2", "Figure 3", "Figure 4", "Figure 5", "Figure 6", "Theory", "Scaling panel"):
         assert title in text
     pytest.importorskip("matplotlib")
     drawn = {path.stem for path in (folder / "figures").glob("*.svg")}
-    assert drawn == {"figure2", "figure3", "figure4", "figure5", "theory", "scaling-panel"}
+    assert drawn == {"figure3", "figure4", "figure5", "figure6", "theory", "scaling-panel"}
 
 
 def test_trial_done_is_not_run_again(quick, monkeypatch):
@@ -62,7 +62,7 @@ def test_check_sees_a_number_that_moved(quick):
 def test_list_names_every_experiment():
     result = CliRunner().invoke(app, ["reproduce", "--list"])
     assert result.exit_code == 0
-    for name in ("table1", "table2", "figure2", "figure5", "theory", "scaling-panel"):
+    for name in ("table1", "table2", "figure3", "figure6", "theory", "scaling-panel"):
         assert name in result.output
 
 
@@ -70,7 +70,7 @@ def test_unknown_experiment_is_refused_with_those_there_are():
     result = CliRunner().invoke(app, ["reproduce", "figure9"], env={"COLUMNS": "200"})
     assert result.exit_code == 2
     assert "figure9" in result.output
-    assert "figure5" in result.output
+    assert "figure6" in result.output
 
 
 def test_installed_package_says_where_the_experiments_are(monkeypatch):

@@ -14,7 +14,7 @@ __all__ = ["reproduce"]
 
 def reproduce(
     what: Annotated[
-        list[str] | None, typer.Argument(help="table1, table2, figure2 ... figure5, theory, scaling-panel, or all.")
+        list[str] | None, typer.Argument(help="table1, table2, figure3 ... figure6, theory, scaling-panel, or all.")
     ] = None,
     show: bool = typer.Option(False, "--list", help="Say what there is, and run nothing."),
     quick: bool = typer.Option(
@@ -25,7 +25,7 @@ def reproduce(
 ) -> None:
     """Run the paper's tables and figures again; a trial that was done before is not run again.
 
-    Example: skmoe reproduce table1 figure2 --jobs 2
+    Example: skmoe reproduce table1 figure3 --jobs 2
     """
     experiments, console = load("experiments.reproduce"), terminal()
     if show or not what:
