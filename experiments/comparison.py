@@ -50,13 +50,13 @@ def trial(setting: dict[str, Any], seed: int) -> dict[str, Any]:
         return path + em(path[-1])[1:]
 
     methods: dict[str, Callable[[], list[Any]]] = {
-        "two stages": spectral,
-        "two stages, refined": refined,
+        "our two stages": spectral,
+        "our two stages, refined": refined,
         "joint EM": lambda: em(start),
         "joint EM, gradient step": lambda: gradient_joint_em(X, y, start, sigma=sigma, activation=g, max_iter=most),
     }
     if setting["orth_als"]:
-        methods["two stages, Orth-ALS"] = lambda: spectral(**PAPER_CHOICES, radius=setting["radius"])
+        methods["the paper's two stages"] = lambda: spectral(**PAPER_CHOICES, radius=setting["radius"])
     if HAS_TORCH:
         for loss in ("squared error", "likelihood"):
             methods[f"Adam, {loss}"] = lambda loss=loss: adam(

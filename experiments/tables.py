@@ -13,7 +13,7 @@ from . import runner
 OPTIMUM = 1e-3  # nats per row below the best known log-likelihood that still count as the optimum
 MEASURES = {"regressor_fit": "RegressorFit", "gating_fit": "GatingFit"}
 RECOVERY = {  # the first is the paper's own way, with the gate in the unit ball
-    "paper": "plain moments, Orth-ALS on all of T3",
+    "paper": "the paper's choices: plain moments, Orth-ALS on all of T3",
     "orth-als-t2": "plain moments, Orth-ALS inside T2 (ours)",
     "default": "regressed moments, matching (ours)",
     "refined": "maximum likelihood (ours)",
@@ -66,27 +66,32 @@ def spread(values: Any, digits: int = 3) -> str:
     return f"{np.mean(values):.{digits}f} ± {deviation:.{digits}f}"
 
 
+def recovery_methods(found: Found) -> dict[str, str]:
+    """Titles of the methods that the results of table 1 or 2 hold, in their order."""
+    return {method: RECOVERY.get(method, method) for method in found.methods(next(iter(found.settings)))}
+
+
 def recovery(found: Found, title: str, paper: dict[str, Any]) -> Grid:
     """Tables 1 and 2: what the paper prints, what its choices give here, then ours."""
-    rows = []
+    rows, methods = [], recovery_methods(found)
     for measure, label in MEASURES.items():
         for setting in found.settings:
             mean, deviation = paper[setting][measure]
-            ours = [spread(found.values(setting, method, measure)) for method in RECOVERY]
+            ours = [spread(found.values(setting, method, measure)) for method in methods]
             rows.append([label, setting, f"{mean:.2f} ± {deviation:.2f}", *ours])
-    return Grid(title, ["", "", "printed in the paper", *RECOVERY.values()], rows)
+    return Grid(title, ["", "", "printed in the paper", *methods.values()], rows)
 
 
-def gate_path(found: Found) -> np.ndarray:
-    """GatingFit by trial and iteration (figure 3a), ended paths held at their end; our default's experts."""
-    paths = [trial["default"]["path"] for trial in found.trials["a"]]
+def gate_path(found: Found, method: str = "default") -> np.ndarray:
+    """GatingFit by trial and iteration (figure 3a) with a method's experts, ended paths held at their end."""
+    paths = [trial[method]["path"] for trial in found.trials["a"]]
     longest = max(map(len, paths))
     return np.array([path + path[-1:] * (longest - len(path)) for path in paths])
 
 
-def iterations_to_end(found: Found, within: float = 0.01) -> np.ndarray:
+def iterations_to_end(found: Found, method: str, within: float = 0.01) -> np.ndarray:
     """Iterations after which GatingFit stays within so much of its end."""
-    fits = gate_path(found)
+    fits = gate_path(found, method)
     away = np.abs(fits - fits[:, -1:]) > within
     return np.where(away.any(axis=1), fits.shape[1] - np.argmax(away[:, ::-1], axis=1), 0)
 
@@ -131,9 +136,14 @@ def real_tables(found: Found, title: str) -> Grid:
     return Grid(title, ["test mean squared error", *found.settings], rows)
 
 
+def scaling_methods(found: Found) -> list[str]:
+    """The methods of the scaling panel, without the fit started at the truth."""
+    return [m for m in found.methods(next(iter(found.settings))) if m != "from the truth"]
+
+
 def scaling(found: Found, title: str) -> Grid:
     """Share of fits at the optimum, and median seconds, by setting."""
-    methods = [m for m in found.methods(next(iter(found.settings))) if m != "from the truth"]
+    methods = scaling_methods(found)
     rows = []
     for setting in found.settings:
         shares = at_optimum(found, setting)
@@ -147,36 +157,20 @@ def slope(sizes: Any, errors: np.ndarray) -> float:
     return float(np.polyfit(np.log(sizes), np.log(np.sqrt(np.mean(errors**2, axis=0))), 1)[0])
 
 
+VARIED = ("sizes", "tensor_sizes", "sigmas", "epsilons", "degrees")
+
+
 def theory(found: Found, title: str) -> Grid:
-    """One row for each check: what was varied, and what came of it."""
+    """One row for each number that a check gives: what was varied, and the mean over trials."""
     rows = []
-
-    def add(check: str, varied: Any, what: str, values: np.ndarray, digits: int = 3) -> None:
-        cells = ", ".join(f"{value:.{digits}f}" for value in np.atleast_1d(np.mean(values, axis=0)))
-        rows.append([check, what, ", ".join(f"{v:g}" for v in varied), cells])
-
     for name, setting in found.settings.items():
-        kind = setting["kind"]
-        if kind == "third derivative":
-            rows.append([name, "by activation", *(", ".join(map(str, part)) for part in _third(found, name))])
-            continue
-        varied = next(setting[key] for key in ("sizes", "tensor_sizes", "sigmas", "epsilons") if key in setting)
+        varied = next((setting[key] for key in VARIED if key in setting), [])
         for what in found.trials[name][0]:
-            if what in ("alpha", "beta", "kappa", "phi(0)"):
-                continue
-            add(
-                name,
-                varied,
-                what,
-                found.values(name, what),
-                5 if kind in ("plain tensor", "global start", "orthogonality") else 3,
-            )
-    return Grid(title, ["check", "measured", "rows, noise or expert error", "mean over trials"], rows)
-
-
-def _third(found: Found, name: str) -> tuple[list[str], list[str]]:
-    values = found.trials[name][0]
-    return list(values), [f"{abs(value) if abs(value) < 1e-9 else value:.4f}" for value in values.values()]
+            means = np.mean(found.values(name, what), axis=0)
+            at = ", ".join(f"{v:g}" for v in varied) if np.ndim(means) == 1 and len(means) == len(varied) else ""
+            cells = ", ".join(f"{0.0 if abs(value) < 1e-9 else value:.3g}" for value in np.ravel(means))
+            rows.append([name, what, at, cells])
+    return Grid(title, ["check", "measured", "at", "mean over trials"], rows)
 
 
 def grids(results: dict[str, Found]) -> dict[str, Grid]:
@@ -195,4 +189,4 @@ def grids(results: dict[str, Found]) -> dict[str, Grid]:
 def markdown(grid: Grid) -> str:
     """The table as GitHub and most doc builders read it."""
     lines = [grid.columns, ["---"] * len(grid.columns), *grid.rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
