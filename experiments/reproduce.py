@@ -9,12 +9,12 @@ from rich.console import Console
 
 from skmoe.cli.shell import print_grid
 
-from . import check, report, runner, tables
+from . import check, page, runner, tables
 
 
 def listing() -> list[tuple[str, str]]:
-    """Name and title of each experiment."""
-    return [(name, runner.module(name).TITLE) for name in runner.MODULES]
+    """Name and title of each experiment, and of the page."""
+    return [*((name, runner.module(name).TITLE) for name in runner.MODULES), ("page", "docs/paper.md from the results")]
 
 
 def reproduce(
@@ -28,14 +28,20 @@ def reproduce(
 ) -> list[str]:
     """Run what is missing of the experiments, print their tables, draw their figures.
 
-    A full run brings ``docs/paper.md`` and its figures up to date. A quick run starts anew each time, leaves the docs
+    A full run brings ``docs/paper.md`` and its figures up to date; "page" alone writes the page from the results there
+    are. A quick run starts anew each time, leaves the docs
     alone, and returns how its numbers differ from those kept in the repository.
     """
     console = console or Console()
+    if what == ["page"]:
+        write_page(tables.load(), console)
+        return []
     names = list(runner.MODULES) if "all" in what else list(dict.fromkeys(what))
     unknown = sorted(set(names) - set(runner.MODULES))
     if unknown:
-        raise ValueError(f"no experiment is called {', '.join(unknown)}; there are {', '.join(runner.MODULES)} and all")
+        raise ValueError(
+            f"no experiment is called {', '.join(unknown)}; there are {', '.join(runner.MODULES)}, page and all"
+        )
     if folder is None:
         folder = check.QUICK if quick else runner.RESULTS
     if quick:
@@ -55,5 +61,15 @@ def reproduce(
         drawn = drawing.draw(results, figures)
         console.print(f"{len(drawn)} figures in {figures}")
     if committed:
-        report.update(results)
+        write_page(results, console)
     return check.differences(folder) if quick and trials is None and "all" in what else []
+
+
+def write_page(results: dict[str, tables.Found], console: Console) -> None:
+    """Render ``docs/paper.md``, which needs the results of every experiment."""
+    missing = [name for name in runner.MODULES if name not in results]
+    if missing:
+        console.print(f"docs/paper.md is left as it is: there are no results of {', '.join(missing)}")
+        return
+    page.update(results)
+    console.print(f"{page.PAGE} was written")

@@ -10,6 +10,7 @@ if checkout.root() is None:
     pytest.skip("not in a checkout of the repository", allow_module_level=True)
 
 check, runner = checkout.load("experiments.check"), checkout.load("experiments.runner")
+page = checkout.load("experiments.page")
 reproduce = checkout.load("experiments.reproduce").reproduce
 
 
@@ -64,6 +65,24 @@ def test_list_names_every_experiment():
     assert result.exit_code == 0
     for name in ("table1", "table2", "figure3", "figure6", "theory", "scaling-panel"):
         assert name in result.output
+
+
+def test_page_alone_runs_nothing(monkeypatch):
+    written = []
+    monkeypatch.setattr(page, "update", written.append)
+    monkeypatch.setattr(runner, "run_task", lambda task: pytest.fail(f"{task} was run"))
+    result = CliRunner().invoke(app, ["reproduce", "page"])
+    assert result.exit_code == 0
+    assert [set(results) for results in written] == [set(runner.MODULES)]
+
+
+def test_page_is_left_alone_while_results_are_missing(monkeypatch, quick):
+    monkeypatch.setattr(page, "update", lambda results: pytest.fail("the page was written"))
+    log = io.StringIO()
+    results = checkout.load("experiments.tables").load(quick[0])
+    results.pop("figure6")
+    checkout.load("experiments.reproduce").write_page(results, Console(file=log, width=200))
+    assert "there are no results of figure6" in log.getvalue()
 
 
 def test_unknown_experiment_is_refused_with_those_there_are():

@@ -14,7 +14,8 @@ __all__ = ["reproduce"]
 
 def reproduce(
     what: Annotated[
-        list[str] | None, typer.Argument(help="table1, table2, figure3 ... figure6, theory, scaling-panel, or all.")
+        list[str] | None,
+        typer.Argument(help="table1, table2, figure3 ... figure6, theory, scaling-panel, all, or page."),
     ] = None,
     show: bool = typer.Option(False, "--list", help="Say what there is, and run nothing."),
     quick: bool = typer.Option(
