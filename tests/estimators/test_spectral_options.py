@@ -47,7 +47,7 @@ def by_hand(X, y, *, radius=None, method="em", step_size=None, **how):
         ({"gate_method": "moments"}, {"method": "moments"}),
         ({"decomposition": orth_als}, {"decomposition": "orth-als"}),
     ],
-    ids=str,
+    ids=["none", "empty", "paper", "record", "power", "gradient", "moments of the gate", "own function"],
 )
 def test_fit_is_the_two_algorithms_with_the_options(problem, options, how):
     X, y, _ = problem
@@ -83,7 +83,7 @@ def test_gate_of_the_papers_choices_stays_in_the_unit_ball():
         ("paper", "The 'spectral_options' parameter of MoERegressor must be"),
         ({"decomposition": lambda T2, T3, k, rng: T2}, "must return a skmoe.decomposition.Decomposition"),
     ],
-    ids=str,
+    ids=["unknown", "moments", "decomposition", "gate method", "radius", "step size", "record", "name", "own function"],
 )
 def test_bad_options_are_refused_by_their_name(problem, options, why):
     X, y, _ = problem

@@ -81,6 +81,12 @@ class Point:
         """Whether no expert is nearly empty and no noise scale sits on its floor."""
         return self.problem.is_admissible(self.theta, self.share)
 
+    @cached_property
+    def concave(self) -> bool:
+        """Whether the information over the free parameters is safely positive definite."""
+        free = self.free()
+        return cholesky(self.curvature.information[np.ix_(free, free)]) is not None
+
     def free(self) -> np.ndarray:
         """Parameters that may move: all but noise scales on their floor that would go below it."""
         free = np.ones(self.problem.n_parameters, dtype=bool)
@@ -147,10 +153,6 @@ class Ascent:
         self.trace.append(max(there.objective, self.trace[-1]))
         if self.on_step is not None:
             self.on_step(self)
-
-    def gained(self, steps: int) -> float:
-        """Gain per row of the last so many iterations."""
-        return self.trace[-1] - self.trace[max(len(self.trace) - 1 - steps, 0)]
 
     def allows(self, there: Point, gain: float = 0.0) -> bool:
         """Whether a point gains enough and leaves every expert the weight of a row (or what it has now)."""

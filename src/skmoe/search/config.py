@@ -87,7 +87,7 @@ class SearchConfig:
     """Models that are grown, or moved from, side by side."""
     splits: int = 6
     """Splits tried of a model, the most promising ones."""
-    growth: float = 1.25
+    growth: float = 1.5
     """Experts that a growing model gains at a time, relative to those it has; at least one."""
     regrow: int = 3
     """Models that are grown by one expert and pruned again, every other round."""

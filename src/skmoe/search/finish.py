@@ -23,9 +23,8 @@ __all__ = ["EMTrace", "Fit", "extend", "maximise", "polish", "run_em"]
 
 POLISH = 1e-18  # squared distance to the optimum in standard errors that last steps aim at
 MEMORY, MOST_STEPS = 20, 60  # of L-BFGS
-FIRST_ORDER_STEPS = 10  # between two attempts at a Newton step
-FLAT_STEPS = 6  # in a row that the likelihood was not concave, and
-FLAT_GAIN = 0.01  # total log-likelihood that they gained at least, or the climb ends
+FIRST_ORDER_STEPS = 20  # between two attempts at a Newton step
+FLAT_GAIN = 0.01  # total log-likelihood that they gain at least where it is not concave, or the climb ends
 SHRINK, SMALLEST = 0.4, 1e-3  # of its steps
 
 
@@ -147,23 +146,22 @@ def _climb(ascent: Ascent, control: Control, config: SearchConfig, near: bool = 
     if not near:
         least, most = config.em_steps
         ascent.em_until(config.em_gain, least=least, most=most)
-    slow, since = False, len(ascent.trace)
+    slow = False
     while len(ascent.trace) < control.max_iter:
-        distance, gain = ascent.newton(saddles=slow, enough=enough)
+        concave, (distance, gain) = ascent.point.concave, ascent.newton(saddles=slow, enough=enough)
         if (smooth and distance < tol) or (not smooth and 0 < gain * total < tol):
             return True
-        if np.isfinite(distance):
-            since = len(ascent.trace)
-        elif len(ascent.trace) - since >= FLAT_STEPS and ascent.gained(FLAT_STEPS) * total < FLAT_GAIN:
+        if concave and gain > 0:
+            continue
+        # first-order steps pick the better basin; a saddle is left along its curvature only once they hardly move
+        em_gain = _first_order(ascent) if smooth else 0.0
+        if em_gain * total < 0.1 * tol:
+            em_gain += sum(ascent.em() for _ in range(5))
+        if (gain + em_gain) * total < (0.1 * tol if smooth else tol):
+            return not smooth
+        if slow and not concave and (gain + em_gain) * total < FLAT_GAIN:
             return True  # a ridge that rises for ever, as where a gate separates rows
-        if gain <= 0:
-            em_gain = _first_order(ascent) if smooth else 0.0
-            if em_gain * total < 0.1 * tol:
-                em_gain += sum(ascent.em() for _ in range(5))
-            if em_gain * total < (0.1 * tol if smooth else tol):
-                return not smooth
-            # EM picks the better basin; it is left only once it hardly moves
-            slow = em_gain < config.slow_gain
+        slow = em_gain < config.slow_gain
     return False
 
 

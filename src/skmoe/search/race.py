@@ -186,7 +186,6 @@ class Search:
         config = self.config
         count = config.quick_starts if self.quick else config.starts
         part, again = self._subsample(), list[Start]()
-        part = replace(part, settings=replace(part.settings, pooled=self._regression(part).A[0]))  # trial
         while True:
             ends = ranked(self._climbed(part, [*self.starts, *again, *self._fresh(part, count)]))
             if self._rows_carry(part, ends[0]):
@@ -222,9 +221,11 @@ class Search:
         Each expert of the best few is split in several ways. A penalty smooths the landscape: what is found under it is
         then let go, and is often a better optimum than without it.
         """
-        config = self.config
-        strengths = [tau for tau in (part.settings.penalty, *config.strengths) if tau >= part.settings.penalty]
-        models = {tau: [self._regression(part)] for tau in strengths}
+        config, own, one = self.config, part.settings.penalty, self._regression(part)
+        strengths = [own, *(tau for tau in config.strengths if tau > own)]
+        models = {tau: [one] for tau in strengths}
+        if not own:
+            part = replace(part, settings=replace(part.settings, pooled=one.A[0]))
         k = 1
         while k < part.k:
             k = min(max(k + 1, round(k * config.growth)), part.k)
@@ -295,8 +296,9 @@ class Search:
             margin, most = config.disputed_margin, 4
         tops = self._near_the_best(part, ends, margin, most)
         more = config.more_rows * part.n
-        if len(tops) > 1 and more < config.enough_rows * self.problem.n:
-            part = self.problem.sample(more, self.rng)
+        if len(tops) > 1 and part.rows is not self.problem.rows:
+            whole = more > config.enough_rows * self.problem.n
+            part = self.problem if whole else self.problem.sample(more, self.rng)
             tops = self._near_the_best(part, self._climbed(part, [end.start for end in tops]), config.margin, 2)
         return tops
 
