@@ -195,6 +195,14 @@ def report(records: list[dict[str, Any]], best: dict[str, Any], other: str) -> l
     return [*tables, overall]
 
 
+def summary(records: list[dict[str, Any]], best: dict[str, Any]) -> list[dict[str, Any]]:
+    """The figures of each number of experts and version, as records."""
+    groups = grouped(records, lambda record: record["k"], variant)
+    found = {key: best_known.summarise(group, best)._asdict() for key, group in sorted(groups.items())}
+    rounded = {key: {name: round(value, 4) for name, value in figures.items()} for key, figures in found.items()}
+    return [{"experts": k, "code": code, **figures} for (k, code), figures in rounded.items()]
+
+
 def arguments_of(words: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", nargs="*", default=list(TABLES), metavar="NAME", help=", ".join(TABLES))
@@ -217,6 +225,7 @@ def arguments_of(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--merge", type=Path, nargs="*", default=[], help="records of earlier runs")
     parser.add_argument("--only-report", action="store_true", help="show what was merged, fit nothing")
     parser.add_argument("--best", type=Path, default=BEST, help="file of best known values, kept up to date")
+    parser.add_argument("--summary", type=Path, help="JSON file for the figures of each number of experts")
     parser.add_argument("--quick", action="store_true", help="two seeds of one curve, two experts; nothing is kept")
     arguments = parser.parse_args(words)
     if arguments.quick:
@@ -239,6 +248,8 @@ def main(words: list[str] | None = None) -> None:
     best = best_known.best_of(records, {} if arguments.quick else best_known.stored(arguments.best))
     for table in report(records, best, arguments.other_label):
         console.print(table)
+    if arguments.summary:
+        arguments.summary.write_text(json.dumps(summary(records, best), indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -68,10 +68,10 @@ def test_a_start_of_the_callers_can_win():
 
 
 def test_moves_leave_a_poor_optimum():
-    """The same search, with rounds of moves after it, ends higher."""
+    """A search from one start, with rounds of moves after it, ends higher."""
     X, y, _ = make_moe(600, 2, 10, noise_scale=0.02, random_state=2)
     problem = standard_problem(X, y, 10)
-    hurried = replace(SearchConfig(), quick_starts=1, em_heat=1, heat=1, climb_steps=8)
+    hurried = replace(SearchConfig(), quick_starts=1)
     without, moved = (
         Search(problem, np.random.default_rng(0), config=replace(hurried, quick_rounds=rounds), quick=True)
         for rounds in (0, 8)

@@ -59,7 +59,8 @@ def _gradient_sums(problem: Problem, post: Posterior, block: Block) -> tuple[Any
 def _gradient_of(problem: Problem, theta: Theta, sums: list[Any]) -> Gradient:
     log_likelihood, share, experts, gate, *noise = sums
     slopes = penalty_at(problem, theta)
-    parts = (to_numpy(experts) - slopes.experts, to_numpy(gate) - slopes.gate, np.array(noise, float) - slopes.noise)
+    scales = np.array([float(v) for v in noise])  # each may be on a device
+    parts = (to_numpy(experts) - slopes.experts, to_numpy(gate) - slopes.gate, scales - slopes.noise)
     value = float(log_likelihood)
     return Gradient(value, value - slopes.cost, to_numpy(share), np.concatenate([part.ravel() for part in parts]))
 

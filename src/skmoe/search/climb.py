@@ -8,15 +8,16 @@ shortened until it does not.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from skmoe.likelihood import Problem
 from skmoe.likelihood.batch import BatchSums, ThetaBatch, batch_sums
 from skmoe.rows.arrays import Array, to_device
+from skmoe.search.batch_em import Ridges, em_goal, steadied
+from skmoe.search.lbfgs import Memory
 
-__all__ = ["BatchAscent", "Ridges", "em_goal"]
+__all__ = ["BatchAscent"]
 
 ROUNDING = 1e-12  # relative, in a mean over rows, must not be taken for a loss
 SUFFICIENT = 1e-4  # part of the gain that a gradient promises which a step must reach
@@ -25,25 +26,6 @@ GIVE_UP = 0.03  # size below which a direction is replaced by EM's
 FEWEST_ROWS = 0.5  # that an expert is left
 MANY_COLUMNS = 48  # from which Gram matrices cost more than the steps they save
 REFRESH = 3  # steps that a preconditioner serves
-
-
-@dataclass(frozen=True)
-class Ridges:
-    """Strengths of the penalty per row, (S,) each: of all parameters, and of the gate, which keeps a least one."""
-
-    own: np.ndarray
-    gate: np.ndarray
-
-    @classmethod
-    def of(cls, problem: Problem, models: int, penalties: np.ndarray | None = None) -> Ridges:
-        """Those of a problem for so many models, or those of given penalties."""
-        settings = problem.settings
-        own = np.full(models, settings.penalty) if penalties is None else np.asarray(penalties, dtype=float)
-        return cls(own / problem.total, np.maximum(own, settings.least_ridge) / problem.total)
-
-    def picked(self, rows: np.ndarray) -> Ridges:
-        """Those of some of the models."""
-        return Ridges(self.own[rows], self.gate[rows])
 
 
 class BatchAscent:
@@ -85,7 +67,7 @@ class BatchAscent:
         memory: int = 8,
         on_step: Callable[[BatchAscent], None] | None = None,
     ) -> None:
-        self.problem, self.batch, self._memory, self.on_step = problem, batch, memory, on_step
+        self.problem, self.batch, self.on_step = problem, batch, on_step
         self._weight: Array | None = None if run_weight is None else to_device(run_weight, problem.rows.X)
         self.ridges = Ridges.of(problem, len(batch), penalties)
         self._known = not problem.noise_groups
@@ -103,8 +85,7 @@ class BatchAscent:
             self.direction = self._pack(em_goal(self.problem, batch, sums, self.ridges)) - self.vector
         self.size = np.ones(len(batch))
         self._em = True
-        self._steps = self._falls = self._rho = np.empty(0)
-        self._forget()
+        self._memory = Memory(memory, self.vector.shape)
 
     def __len__(self) -> int:
         return len(self.batch)
@@ -121,7 +102,7 @@ class BatchAscent:
     def quasi_newton(self, steps: int, tol: float = 0.0) -> None:
         """At most so many L-BFGS steps; fewer once no model gains more than `tol` in total log-likelihood."""
         if self._em:
-            self._forget()
+            self._memory.forget(np.arange(len(self)))
             self.direction, self.size = self._apply(self.gradient), np.ones(len(self))
             self._em = False
         for _ in range(steps):
@@ -136,7 +117,7 @@ class BatchAscent:
         for name in ("objective", "log_likelihood", "share", "gradient", "vector", "direction", "size"):
             setattr(self, name, getattr(self, name)[rows])
         self._precondition = tuple(part[rows] for part in self._precondition)
-        self._steps, self._falls, self._rho = self._steps[:, rows], self._falls[:, rows], self._rho[:, rows]
+        self._memory.keep(rows)
         self.ridges = self.ridges.picked(rows)
         if self._weight is not None:
             self._weight = self._weight[:, to_index(rows)]
@@ -155,7 +136,7 @@ class BatchAscent:
         if np.any(good):
             self._accept(np.flatnonzero(good), proposal, sums, value, fresh, quasi_newton)
         lost = ~good & (self.size < GIVE_UP)
-        self._rho[:, lost] = 0.0
+        self._memory.forget(lost)
         self.size = np.where(good | lost, 1.0, self.size * SHRINK)
         if quasi_newton:
             self._renew(np.flatnonzero(good | lost))
@@ -169,7 +150,7 @@ class BatchAscent:
         there, some, ridges = proposal.picked(rows), sums.picked(rows), self.ridges.picked(rows)
         vector, gradient = self._pack(there), self._gradient(there, some, ridges)
         if pairs:
-            self._remember(rows, vector - self.vector[rows], self.gradient[rows] - gradient)
+            self._memory.remember(rows, vector - self.vector[rows], self.gradient[rows] - gradient)
         self.vector[rows], self.gradient[rows] = vector, gradient
         self.objective, self.share, self.log_likelihood = (
             part.copy() for part in (self.objective, self.share, self.log_likelihood)
@@ -187,10 +168,10 @@ class BatchAscent:
         """New directions for the models `rows`; one that does not climb is EM's."""
         if not len(rows):
             return
-        self.direction[rows] = self._two_loop()[rows]
+        self.direction[rows] = self._memory.direction(self.gradient, self._apply)[rows]
         wrong = np.flatnonzero(np.sum(self.gradient * self.direction, axis=1) <= 0)
         if len(wrong):
-            self._rho[:, wrong] = 0.0
+            self._memory.forget(wrong)
             self.direction[wrong] = self._apply(self.gradient)[wrong]
 
     # -- sums and objective -------------------------------------------------------------------------------------------
@@ -225,7 +206,7 @@ class BatchAscent:
             parts.append(np.where(floor & (noise < 0), 0.0, noise))
         return np.concatenate([part.reshape(S, -1) for part in parts], axis=1)
 
-    # -- L-BFGS -------------------------------------------------------------------------------------------------------
+    # -- directions ----------------------------------------------------------------------------------------------------
 
     def _curvatures(self, batch: ThetaBatch, sums: BatchSums, ridges: Ridges) -> tuple[np.ndarray, ...]:
         """Inverses of EM's curvature for experts and gate, matrices or, with many columns, numbers; and of scales."""
@@ -234,8 +215,8 @@ class BatchAscent:
         scales = 1.0 / (2 * np.maximum(sums.share, least) + own)
         if self._grams and sums.expert_gram.size:
             De, Dg = batch.A.shape[2], batch.W.shape[2]
-            experts = _steadied(sums.expert_gram * precision[..., None, None] + own[..., None, None] * np.eye(De))
-            gates = _steadied(sums.gate_gram + gate[..., None, None] * np.eye(Dg))
+            experts = steadied(sums.expert_gram * precision[..., None, None] + own[..., None, None] * np.eye(De))
+            gates = steadied(sums.gate_gram + gate[..., None, None] * np.eye(Dg))
             return np.linalg.inv(experts), np.linalg.inv(gates), scales
         # on the standardised scale a Gram matrix is about its weight times the identity
         experts = sums.share * precision + own
@@ -257,31 +238,6 @@ class BatchAscent:
             scales = 1.0 / np.sum(1.0 / scales, axis=1, keepdims=True)
         return np.concatenate([*parts, noise * scales[:, : noise.shape[1]]], axis=1)
 
-    def _forget(self) -> None:
-        shape = (self._memory, *self.vector.shape)
-        self._steps, self._falls, self._rho = np.zeros(shape), np.zeros(shape), np.zeros(shape[:2])
-
-    def _remember(self, rows: np.ndarray, step: np.ndarray, fall: np.ndarray) -> None:
-        """Pairs (step, fall of the gradient) of the models `rows`; a model whose curvature is wrong forgets all."""
-        product = np.sum(step * fall, axis=1)
-        right = product > 1e-10 * np.linalg.norm(step, axis=1) * np.linalg.norm(fall, axis=1)
-        self._rho[:, rows[~right]] = 0.0
-        rows = rows[right]
-        for store, new in ((self._steps, step[right]), (self._falls, fall[right]), (self._rho, 1.0 / product[right])):
-            store[:-1, rows] = store[1:, rows]
-            store[-1, rows] = new
-
-    def _two_loop(self) -> np.ndarray:
-        q, used = self.gradient.copy(), np.zeros_like(self._rho)
-        for m in range(self._memory - 1, -1, -1):
-            used[m] = self._rho[m] * np.sum(self._steps[m] * q, axis=1)
-            q -= used[m][:, None] * self._falls[m]
-        r = self._apply(q)
-        for m in range(self._memory):
-            back = self._rho[m] * np.sum(self._falls[m] * r, axis=1)
-            r += self._steps[m] * (used[m] - back)[:, None]
-        return r
-
     # -- parameters as vectors ----------------------------------------------------------------------------------------
 
     def _pack(self, batch: ThetaBatch) -> np.ndarray:
@@ -302,33 +258,7 @@ class BatchAscent:
         return ThetaBatch(A.copy(), W.copy(), sigma)
 
 
-def em_goal(problem: Problem, batch: ThetaBatch, sums: BatchSums, ridges: Ridges) -> ThetaBatch:
-    """Where an EM step leads each model of a batch."""
-    family, gate = problem.family, ridges.gate[:, None, None]
-    drawn = ridges.own[:, None] * family.step_scale(batch.sigma)
-    gram = sums.expert_gram + drawn[..., None, None] * np.eye(batch.A.shape[2])
-    gradient = sums.expert_gradient - drawn[..., None] * (batch.A - problem.settings.pooled)
-    steps = np.linalg.solve(_steadied(gram), gradient[..., None])[..., 0]
-    statistic = family.statistic_after(sums.statistic, steps, sums.expert_gradient, sums.expert_gram)
-    share, sigma, floor = np.maximum(sums.share, np.finfo(float).tiny), batch.sigma, problem.noise_floor
-    if problem.settings.noise == "shared":
-        left, mass = (np.sum(part, axis=1, keepdims=True) for part in (statistic, share))
-        sigma = np.broadcast_to(family.updated_scales(left, mass, 0.0, floor), share.shape).copy()
-    elif problem.noise_groups:
-        sigma = family.updated_scales(statistic, share, ridges.own[:, None], floor)
-    slope = sums.gate_gradient - gate * (batch.W - np.mean(batch.W, axis=1, keepdims=True))
-    curve = _steadied(sums.gate_gram + gate[..., None] * np.eye(batch.W.shape[2]))
-    return ThetaBatch(batch.A + steps, batch.W + np.linalg.solve(curve, slope[..., None])[..., 0], sigma)
-
-
 def to_index(rows: np.ndarray) -> np.ndarray:
     """Indices from indices or a mask."""
     rows = np.asarray(rows)
     return np.flatnonzero(rows) if rows.dtype == bool else rows
-
-
-def _steadied(gram: np.ndarray) -> np.ndarray:
-    """Gram matrices (..., D, D) with a ridge far below what rows tell, so that none is singular."""
-    D = gram.shape[-1]
-    size = np.trace(gram, axis1=-2, axis2=-1)[..., None, None] / D
-    return gram + (1e-9 * size + 1e-14) * np.eye(D)

@@ -15,13 +15,13 @@ from dataclasses import replace
 import numpy as np
 
 from skmoe.likelihood import Problem, Theta
-from skmoe.likelihood.batch import ThetaBatch
 from skmoe.search.ascent import Ascent
 from skmoe.search.climb import BatchAscent
 from skmoe.search.config import SearchConfig
 from skmoe.search.ends import End, climb_all, distinct, ranked
 from skmoe.search.finish import Fit, maximise
-from skmoe.search.moves import drop_and_split, grown_starts, pruned, recombined
+from skmoe.search.growth import ladder, regrown
+from skmoe.search.moves import drop_and_split, recombined
 from skmoe.search.records import Control, Stage, Start, StartKind, StartRecord
 from skmoe.search.starts import drawn_starts, labelled_start
 
@@ -108,8 +108,15 @@ class Search:
         elif part.rows is full.rows:  # the same rounds, but the first without a gain is the last
             ends = self._rounds(part, ends, patience=1, most=self.config.quick_rounds if self.quick else None)
         self.records += [end.record() for end in ends]
-        for end in self._contenders(part, ends):
+        contenders = self._contenders(part, ends)
+        for end in contenders:
             best = self._offer(end.start)
+        for end in distinct((end for end in ends if end.finished), self._same(part))[: self.config.pool]:
+            if best.admissible:
+                break
+            # what was fine on some rows is not on all, or a last step went too far
+            if not any(end is other for other in contenders):
+                best = self._offer(end.start)
         if part.rows is full.rows or (full.k == 2 and not self.disputed):
             return best  # every move has been tried, or the one there is is what the starts were
         for _ in range(self.config.quick_rounds if self.quick else self.config.rounds):
@@ -205,7 +212,8 @@ class Search:
         self.most_starts += config.rounds * (config.beam * config.splits + config.pairs + config.more_starts)
         grown = any(start.kind in (StartKind.GROWN, StartKind.CHOSEN) for start in self.starts)
         if part.k > 2 and not grown:
-            ends = ranked(ends + self._climbed(part, self._ladder(part), bar=ends[0].objective))
+            grown_up = ladder(part, self._regression(part), config, self.rng, self._same(part), self._on_climb)
+            ends = ranked(ends + self._climbed(part, grown_up, bar=ends[0].objective))
         ends = self._rounds(part, ends, config.round_patience)
         level = ends[0].objective - self._same(part)
         # a recombined end holds its parents' experts: it is no witness of its own
@@ -214,30 +222,6 @@ class Search:
             for end in ends
         )
         return ends
-
-    def _ladder(self, part: Problem) -> list[Start]:
-        """Models grown from one expert up, with several strengths of the penalty side by side.
-
-        Each expert of the best few is split in several ways. A penalty smooths the landscape: what is found under it is
-        then let go, and is often a better optimum than without it.
-        """
-        config, own, one = self.config, part.settings.penalty, self._regression(part)
-        strengths = [own, *(tau for tau in config.strengths if tau > own)]
-        models = {tau: [one] for tau in strengths}
-        if not own:
-            part = replace(part, settings=replace(part.settings, pooled=one.A[0]))
-        k = 1
-        while k < part.k:
-            k = min(max(k + 1, round(k * config.growth)), part.k)
-            problem, starts, penalties = part.with_experts(k), list[Start](), list[float]()
-            for tau, thetas in models.items():
-                grown = grown_starts(problem, thetas, config, self.rng, config.splits)
-                starts, penalties = starts + grown, penalties + [tau] * len(grown)
-            ends = climb_all(problem, starts, config, penalties, on_step=self._on_climb)
-            for tau in strengths:
-                tops = distinct((end for end in ends if end.penalty == tau), self._same(part))
-                models[tau] = [end.start.theta for end in tops[: config.beam]]
-        return [Start(f"grown under {tau:g}", StartKind.GROWN, theta) for tau in models for theta in models[tau]]
 
     def _rounds(self, part: Problem, ends: list[End], patience: int, most: int | None = None) -> list[End]:
         """Rounds of moves, recombinations and fresh starts until `patience` of them in a row gain nothing."""
@@ -268,23 +252,13 @@ class Search:
         if not wide:
             return starts
         if number % 2:
-            return self._regrown(part, [end.start.theta for end in tops[: config.regrow]])
+            return regrown(part, [end.start.theta for end in tops[: config.regrow]], config, self.rng)
         pairs = [(a, b) for j, b in enumerate(tops[: config.pool]) for a in tops[:j]]
         pairs = [(a, b) for a, b in pairs if (a.objective, b.objective) not in done][: config.pairs]
         done |= {(a.objective, b.objective) for a, b in pairs}
         if pairs:
             starts += recombined(part, [(a.start, b.start) for a, b in pairs], config)
         return starts + self._fresh(part, config.more_starts)
-
-    def _regrown(self, part: Problem, thetas: list[Theta]) -> list[Start]:
-        """One expert more, climbed for a while, then the least missed one dropped."""
-        config, bigger = self.config, part.with_experts(part.k + 1)
-        starts = grown_starts(bigger, thetas, config, self.rng, config.splits)
-        ascent = BatchAscent(bigger, ThetaBatch.of([s.theta for s in starts]))
-        ascent.em(config.em_heat)
-        ascent.quasi_newton(config.heat)
-        batch = pruned(part, ascent.batch, part.k, config.prune_steps)
-        return [Start(f"re{s.name}", StartKind.SPLIT, batch.theta(i)) for i, s in enumerate(starts)]
 
     def _contenders(self, part: Problem, ends: list[End]) -> list[End]:
         """The winner, and ends of lower likelihood that might win on all rows: more of them where ends disagreed.

@@ -16,7 +16,7 @@ from skmoe.rows.blocks import sum_over_blocks
 from skmoe.rows.products import unpack_symmetric, weighted_grams
 from skmoe.rows.threads import without_warnings
 from skmoe.search.ascent import em_step
-from skmoe.search.climb import Ridges, em_goal
+from skmoe.search.batch_em import Ridges, em_goal
 from skmoe.search.config import SearchConfig
 from skmoe.search.records import Start, StartKind
 from skmoe.search.task import Task

@@ -1,0 +1,62 @@
+"""Models grown from smaller ones by splits: from one expert up, or by one expert that is pruned again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from skmoe.likelihood import Problem, Theta
+from skmoe.likelihood.batch import ThetaBatch
+from skmoe.search.climb import BatchAscent
+from skmoe.search.config import SearchConfig
+from skmoe.search.ends import climb_all, distinct
+from skmoe.search.moves import grown_starts, pruned
+from skmoe.search.records import Start, StartKind
+
+__all__ = ["ladder", "regrown"]
+
+
+def ladder(
+    part: Problem,
+    one: Theta,
+    config: SearchConfig,
+    rng: np.random.Generator,
+    same: float,
+    on_step: Callable[[BatchAscent], None] | None = None,
+) -> list[Start]:
+    """Models grown from the single regression `one`, with several strengths of the penalty side by side.
+
+    Each expert of the best few is split in several ways. A penalty smooths the landscape: what is found under it is
+    then let go, and is often a better optimum than without it. Ends whose objectives differ by less than `same` are
+    taken for one.
+    """
+    own = part.settings.penalty
+    strengths = [own, *(tau for tau in config.strengths if tau > own)]
+    models = {tau: [one] for tau in strengths}
+    if not own:
+        part = replace(part, settings=replace(part.settings, pooled=one.A[0]))
+    k = 1
+    while k < part.k:
+        k = min(max(k + 1, round(k * config.growth)), part.k)
+        problem, starts, penalties = part.with_experts(k), list[Start](), list[float]()
+        for tau, thetas in models.items():
+            grown = grown_starts(problem, thetas, config, rng, config.splits)
+            starts, penalties = starts + grown, penalties + [tau] * len(grown)
+        ends = climb_all(problem, starts, config, penalties, on_step=on_step)
+        for tau in strengths:
+            tops = distinct((end for end in ends if end.penalty == tau), same)
+            models[tau] = [end.start.theta for end in tops[: config.beam]]
+    return [Start(f"grown under {tau:g}", StartKind.GROWN, theta) for tau in models for theta in models[tau]]
+
+
+def regrown(part: Problem, thetas: list[Theta], config: SearchConfig, rng: np.random.Generator) -> list[Start]:
+    """One expert more, climbed for a while, then the least missed one dropped."""
+    bigger = part.with_experts(part.k + 1)
+    starts = grown_starts(bigger, thetas, config, rng, config.splits)
+    ascent = BatchAscent(bigger, ThetaBatch.of([start.theta for start in starts]))
+    ascent.em(config.em_heat)
+    ascent.quasi_newton(config.heat)
+    batch = pruned(part, ascent.batch, part.k, config.prune_steps)
+    return [Start(f"re{start.name}", StartKind.SPLIT, batch.theta(i)) for i, start in enumerate(starts)]
