@@ -114,3 +114,10 @@ def test_links_lead_somewhere(page, target):
     if made.startswith("docs/gallery/"):  # made from examples/ when the site is built
         path = ROOT / "examples" / f"{path.stem}.py" if path.stem != "index" else ROOT / "examples" / "README.txt"
     assert path.exists()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_tests_that_a_page_names_exist(page):
+    for path, test in re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", page.read_text()):
+        assert (ROOT / path).is_file(), path
+        assert not test or f"def {test}(" in (ROOT / path).read_text(), f"{path}::{test}"
