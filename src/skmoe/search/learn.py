@@ -21,7 +21,7 @@ from skmoe.search.number import choose_experts
 from skmoe.search.records import Control
 from skmoe.search.spectral_fit import fit_spectral
 from skmoe.search.standardise import standardised
-from skmoe.search.task import ModelSpec, Task, canonical, most_experts, prepare, streamed_scale
+from skmoe.search.task import ModelSpec, Task, canonical, check_memory, most_experts, prepare, streamed_scale
 from skmoe.spectral.options import SpectralOptions
 
 __all__ = ["Learned", "Request", "learn"]
@@ -76,6 +76,8 @@ def learn(
         raise ValueError(f'checkpoint is for method="auto"; method is {request.method!r}')
     if request.method == "spectral":
         return _learn_spectral(rows, spec, request, rng, control, config)
+    if not isinstance(request.n_experts, str):
+        check_memory(spec, rows.X.shape[1], int(request.n_experts))
     task = prepare(rows, spec, request.n_experts, rng, control, config.with_starts(request.n_init))
     if request.checkpoint is not None:
         seen = asdict(task.moments) | {"shape": rows.X.shape}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,10 +20,12 @@ from skmoe.search.config import SearchConfig
 from skmoe.search.records import Control
 from skmoe.search.standardise import standardised
 
+INFORMATION_COPIES = 6
+"""Matrices of the size of the information that a fit holds at once: itself, scaled, factored, inverse, sandwich."""
 NOISE_FLOOR = 1e-3
 """Least noise scale, as a part of the spread of the outputs: keeps experts off a few rows that lie on a line."""
 
-__all__ = ["ModelSpec", "Task", "canonical", "most_experts", "prepare", "streamed_scale"]
+__all__ = ["ModelSpec", "Task", "canonical", "check_memory", "most_experts", "prepare", "streamed_scale"]
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,36 @@ def most_experts(spec: ModelSpec, moments: TableMoments, config: SearchConfig) -
     """Experts that the rows can carry."""
     columns = len(moments.mean) if spec.expert_columns is None else len(spec.expert_columns)
     return max(1, int(moments.total // (config.rows_per_expert_coefficient * (columns + spec.intercept))))
+
+
+def _bytes_needed(spec: ModelSpec, columns: int, k: int) -> float:
+    """Memory of a model's information matrix and its factors, about."""
+    experts = columns if spec.expert_columns is None else len(spec.expert_columns)
+    gate = columns if spec.gate_columns is None else len(spec.gate_columns)
+    parameters = k * (experts + spec.intercept) + (k - 1) * (gate + spec.intercept) + k
+    return 8.0 * INFORMATION_COPIES * parameters**2
+
+
+def _bytes_there() -> float:
+    """Memory of this machine that a fit may take: half of it, or any amount where the system does not tell."""
+    if not hasattr(os, "sysconf"):
+        return float("inf")
+    return 0.5 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def check_memory(spec: ModelSpec, columns: int, k: int) -> None:
+    """Refuse a number of experts whose information matrix this machine cannot hold, before any memory is taken."""
+    there = _bytes_there()
+    if _bytes_needed(spec, columns, k) <= there:
+        return
+    carried = k
+    while carried > 1 and _bytes_needed(spec, columns, carried) > there:
+        carried = min(carried - 1, int(carried * 0.99))
+    needed = _bytes_needed(spec, columns, k)
+    raise ValueError(
+        f"n_experts={k} over {columns} columns needs about {needed / 1e9:.0f} GB of memory for its information matrix, "
+        f"and a fit may take {there / 1e9:.1f} GB here: at most {carried} experts can be carried"
+    )
 
 
 def prepare(
