@@ -33,8 +33,13 @@ def test_criterion_is_that_of_the_callers_rows():
     assert bic(fitted, 800) == pytest.approx(fitted.n_parameters * np.log(800) - 2 * total, rel=1e-9)
 
 
-def test_no_more_experts_are_tried_than_rows_can_carry(rng):
-    X = rng.standard_normal((20, 3))
-    task, generator = task_of(X, rng.standard_normal(20))
+@pytest.mark.parametrize(("n", "most"), [(20, 1), (28, 2), (45, 2), (46, 3)])
+def test_no_more_experts_are_tried_than_rows_can_carry(rng, n, most):
+    """Two rows for each parameter, of gate and noise too: 5, 14 and 23 parameters of one to three experts here."""
+    X = rng.standard_normal((n, 3))
+    y = np.sign(X[:, 0]) + np.sign(X[:, 1]) + np.where(X[:, 2] > 0, 2.0, -2.0) * X[:, 2]  # as many as can be had
+    y = y + 0.01 * rng.standard_normal(n)
+    task, generator = task_of(X, y, SearchConfig(patience=10))
     _, tried = choose_experts(task, generator)
-    assert max(k for k, _ in tried) <= 2
+    assert [k for k, _ in tried] == list(range(1, most + 1))
+    assert [task.problem(k).n_parameters for k in (1, 2, 3)] == [5, 14, 23]

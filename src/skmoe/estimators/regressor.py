@@ -43,7 +43,7 @@ class MoERegressor(RegressorMixin, BaseEstimator):
     Parameters
     ----------
     n_experts : int or "auto", default 2
-        "auto" chooses by BIC, from one upwards.
+        "auto" chooses by BIC, from one upwards, as long as there are two rows for each parameter.
     activation : {"linear", "sigmoid", "relu", "tanh", "softplus"}, callable or Activation
         The experts' activation g.
     method : {"auto", "spectral", "joint-em"}

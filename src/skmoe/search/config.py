@@ -135,6 +135,9 @@ class SearchConfig:
     """The largest number that "auto" tries."""
     rows_per_expert_coefficient: float = 2.0
     """Rows that each coefficient of an expert needs; numbers of experts that rows cannot carry are not tried."""
+    rows_per_parameter: float = 2.0
+    """Rows that each parameter needs, gate and noise among them, where the number of experts is to be chosen: BIC does
+    not see that a fit of as many parameters as rows is worthless."""
     patience: int = 2
     """Numbers of experts tried beyond the best before "auto" stops."""
     quick_starts: int = 2

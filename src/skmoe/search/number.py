@@ -21,7 +21,7 @@ def choose_experts(task: Task, rng: np.random.Generator) -> tuple[Fitted, list[t
     Numbers are compared by quick searches; the one chosen is then searched for in full.
     """
     config = task.config
-    most = min(config.most_experts, most_experts(task.spec, task.moments, config))
+    most = _most_to_choose_from(task)
     tried: list[tuple[int, float]] = []
     fits: dict[int, Fitted] = {}
 
@@ -50,6 +50,15 @@ def choose_experts(task: Task, rng: np.random.Generator) -> tuple[Fitted, list[t
         if not tried:  # nothing to keep yet
             raise
         return replace(fits[best()], interrupted=True, converged=False), tried
+
+
+def _most_to_choose_from(task: Task) -> int:
+    """The largest number of experts to try: one whose parameters, gate and noise among them, the rows can carry."""
+    config, k = task.config, 1
+    most = min(config.most_experts, most_experts(task.spec, task.moments, config))
+    while k < most and config.rows_per_parameter * task.problem(k + 1).n_parameters <= task.moments.total:
+        k += 1
+    return k
 
 
 def bic(fitted: Fitted, n: float) -> float:
