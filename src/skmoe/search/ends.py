@@ -13,6 +13,8 @@ from skmoe.search.climb import BatchAscent
 from skmoe.search.config import SearchConfig
 from skmoe.search.records import Stage, Start, StartRecord
 
+PATIENCE = 6  # times its usual length that a climb may take where it gains much with each stride
+
 __all__ = ["End", "climb_all", "distinct", "ranked"]
 
 
@@ -88,16 +90,17 @@ def climb_all(
     ascent.em(config.em_heat)
     ascent.quasi_newton(config.heat)
     leave(_slow_starts(ascent.objective, strengths, config), finished=False)
-    for stride in range(config.climb_steps // config.stride):
-        if not len(alive):
-            break
+    steps = 0
+    while len(alive):
         before = ascent.objective
         ascent.quasi_newton(config.stride)
         gain = (ascent.objective - before) * problem.total
         short = (np.maximum(bar, _best_of_group(ascent.objective, strengths[alive])) - ascent.objective) * problem.total
         done = gain < config.climb_gain
         hopeless = ~done & (config.hope * gain < short - config.climb_margin)
-        last = (stride + 1) * config.stride >= config.climb_steps
+        steps += config.stride
+        slow = gain < config.climb_margin  # one that still gains much is not stopped yet
+        last = (steps >= config.climb_steps) & slow | (steps >= PATIENCE * config.climb_steps)
         leave(hopeless, finished=False)
         leave((done | last)[~hopeless], finished=True)
     return ends
