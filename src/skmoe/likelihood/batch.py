@@ -7,13 +7,14 @@ weights :math:`p_i p_j`, which is at most twice this, its diagonal; steps are gu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from skmoe.likelihood.problem import Problem
+from skmoe.likelihood.rows import Block
 from skmoe.likelihood.theta import Theta
 from skmoe.model.family import Family, Law
 from skmoe.model.gate import with_zero_row
@@ -21,7 +22,17 @@ from skmoe.rows.arrays import Array, array_namespace, on_accelerator, to_device,
 from skmoe.rows.blocks import sum_over_blocks
 from skmoe.rows.products import monomials, unpack_symmetric, weighted_grams
 
-__all__ = ["BatchPosterior", "BatchSums", "ThetaBatch", "batch_posterior", "batch_sums"]
+__all__ = [
+    "BatchPosterior",
+    "BatchSums",
+    "ThetaBatch",
+    "batch_block_rows",
+    "batch_posterior",
+    "batch_sums",
+    "batch_totals",
+]
+
+BatchKernel = Callable[..., tuple[Array, ...]]
 
 BLOCK_DOUBLES = 2**14
 """Size of a block's channels on a CPU: temporaries of 128 KiB stay in the cache, and the allocator keeps them."""
@@ -70,12 +81,6 @@ class ThetaBatch:
         """One of the models."""
         W = self.W[i] - self.W[i, -1]
         return Theta(self.A[i].copy(), W[:-1], self.sigma[i].copy())
-
-    def towards(self, goal: ThetaBatch, part: np.ndarray) -> ThetaBatch:
-        """Go part (S,) of the way to `goal`; scales move geometrically."""
-        t = part[:, None, None]
-        sigma = self.sigma * (goal.sigma / self.sigma) ** part[:, None]
-        return ThetaBatch(self.A + t * (goal.A - self.A), self.W + t * (goal.W - self.W), sigma)
 
 
 class BatchPosterior(NamedTuple):
@@ -152,6 +157,42 @@ def _grams(C: Array, Z: Array) -> Array:
     return C @ monomials(Z).T if on_accelerator(Z) else weighted_grams(C, Z)
 
 
+def batch_totals(
+    problem: Problem, batch: ThetaBatch, kernel: BatchKernel, *more: Array | None, channels: int | None = None
+) -> list[Array]:
+    """Totals of ``kernel(posterior, block, *more)`` over the rows, for all models of a batch in one pass.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its number of experts does not count; that of the batch does.
+    batch : ThetaBatch
+    kernel : callable
+    *more : (n, ...) arrays, optional
+        Handed to the kernel block by block.
+    channels : int, optional
+        Widest array of the kernel, by which blocks are sized; models times experts by default.
+    """
+    rows, like, family = problem.rows, problem.rows.X, problem.family
+    S, k, _ = batch.A.shape
+    W, A = (to_device(part.reshape(S * k, -1), like) for part in (batch.W, batch.A))
+    scale = to_device(batch.sigma[:, :, None], like)
+
+    def on_block(x: Array, y: Array, weight: Array | None, *rest: Array | None) -> tuple[Array, ...]:
+        block = rows.block(x, y, weight)
+        return kernel(batch_posterior(family, W, A, scale, block.U, block.V, block.y), block, *rest)
+
+    channels = channels or S * k
+    arrays = (rows.X, rows.y, rows.weight, *more)
+    block_rows = batch_block_rows(channels, like)
+    return list(sum_over_blocks(on_block, *arrays, block_rows=block_rows, shared=rows.n * channels >= SHARED_DOUBLES))
+
+
+def batch_block_rows(channels: int, like: Array) -> int:
+    """Rows of a block of so many channels: small on a CPU, so that it stays in the cache, large elsewhere."""
+    return max(1, 2**20 // channels) if on_accelerator(like) else max(64, BLOCK_DOUBLES // channels)
+
+
 def batch_sums(
     problem: Problem, batch: ThetaBatch, run_weight: Array | None = None, *, grams: bool = True
 ) -> BatchSums:
@@ -167,16 +208,13 @@ def batch_sums(
     grams : bool
         Whether Gram matrices are wanted.
     """
-    rows, like, family = problem.rows, problem.rows.X, problem.family
     S, k, De = batch.A.shape
     Dg = batch.W.shape[2]
-    W, A = to_device(batch.W.reshape(S * k, Dg), like), to_device(batch.A.reshape(S * k, De), like)
-    scale = to_device(batch.sigma[:, :, None], like)
 
-    def kernel(x: Array, y: Array, weight: Array | None, own: Array | None) -> tuple[Array, ...]:
-        U, V, y, weight = rows.block(x, y, weight)
+    def kernel(post: BatchPosterior, block: Block, own: Array | None) -> tuple[Array, ...]:
+        R, P, law, log_density = post
+        U, V, y, weight = block
         xp = array_namespace(U)
-        R, P, law, log_density = batch_posterior(family, W, A, scale, U, V, y)
         drawn = P
         if own is not None:
             own = xp.matrix_transpose(own) if weight is None else xp.matrix_transpose(own) * weight
@@ -203,16 +241,15 @@ def batch_sums(
             return *sums, both[: S * k, :], both[S * k :, :]
         return *sums, _grams(expert, U), _grams(gate, V)
 
-    channels = S * k
-    block_rows = max(1, 2**20 // channels) if on_accelerator(like) else max(64, BLOCK_DOUBLES // channels)
-    arrays = (rows.X, rows.y, rows.weight, run_weight)
-    totals = sum_over_blocks(kernel, *arrays, block_rows=block_rows, shared=rows.n * channels >= SHARED_DOUBLES)
+    totals = batch_totals(problem, batch, kernel, run_weight)
+    rows = problem.rows
     rows.passes.count += 1
     ll, share, statistic, eg, gg, *gram = (to_numpy(t) / problem.total for t in totals)
-    base = family.log_base * (1.0 if run_weight is None else to_numpy(_run_totals(rows, run_weight)) / problem.total)
+    weighed = 1.0 if run_weight is None else to_numpy(_run_totals(rows, run_weight)) / problem.total
     square = [unpack_symmetric(g).reshape(S, k, D, D) for g, D in zip(gram, (De, Dg), strict=False)]
     expert_gram, gate_gram = square if grams else (np.empty(0), np.empty(0))
-    return BatchSums(ll + base, share, statistic, eg.reshape(S, k, De), gg.reshape(S, k, Dg), expert_gram, gate_gram)
+    ll = ll + problem.family.log_base * weighed
+    return BatchSums(ll, share, statistic, eg.reshape(S, k, De), gg.reshape(S, k, Dg), expert_gram, gate_gram)
 
 
 def _run_totals(rows: Any, run_weight: Array) -> Array:

@@ -13,7 +13,6 @@ import numpy as np
 
 from skmoe.likelihood import Problem
 from skmoe.likelihood.batch import BatchSums, ThetaBatch, batch_sums
-from skmoe.rows.arrays import Array, to_device
 from skmoe.search.batch_em import Ridges, em_goal, steadied
 from skmoe.search.lbfgs import Memory
 
@@ -36,8 +35,6 @@ class BatchAscent:
     problem : Problem
     batch : ThetaBatch
         Where the models start; their number of experts is what counts.
-    run_weight : (n, S) array, optional
-        Row weights of each model by itself.
     penalties : (S,) array, optional
         Strength of each model's penalty; the problem's by default.
     memory : int
@@ -53,29 +50,25 @@ class BatchAscent:
         Mean log-likelihood less the penalty, and without it.
     share : (S, k) array
         Mean responsibilities.
-    evaluations : int
-        Passes over the rows so far, times models.
     """
 
     def __init__(
         self,
         problem: Problem,
         batch: ThetaBatch,
-        run_weight: np.ndarray | None = None,
         penalties: np.ndarray | None = None,
         *,
         memory: int = 8,
         on_step: Callable[[BatchAscent], None] | None = None,
     ) -> None:
         self.problem, self.batch, self.on_step = problem, batch, on_step
-        self._weight: Array | None = None if run_weight is None else to_device(run_weight, problem.rows.X)
         self.ridges = Ridges.of(problem, len(batch), penalties)
         self._known = not problem.noise_groups
         self._shared = problem.settings.noise == "shared"
         self._grams = max(batch.A.shape[2], batch.W.shape[2]) <= MANY_COLUMNS
-        self.evaluations, self._age = 0, 0
+        self._age = 0
         self.vector = self._pack(batch)
-        sums = self._sums(batch, grams=self._grams)
+        sums = batch_sums(problem, batch, grams=self._grams)
         self.log_likelihood, self.share = sums.log_likelihood, sums.share
         self.objective = self._objective(batch, sums)
         self.gradient = self._gradient(batch, sums, self.ridges)
@@ -99,17 +92,14 @@ class BatchAscent:
         for _ in range(steps):
             self._step(quasi_newton=False)
 
-    def quasi_newton(self, steps: int, tol: float = 0.0) -> None:
-        """At most so many L-BFGS steps; fewer once no model gains more than `tol` in total log-likelihood."""
+    def quasi_newton(self, steps: int) -> None:
+        """So many L-BFGS steps."""
         if self._em:
             self._memory.forget(np.arange(len(self)))
             self.direction, self.size = self._apply(self.gradient), np.ones(len(self))
             self._em = False
         for _ in range(steps):
-            before = self.objective
             self._step(quasi_newton=True)
-            if tol and np.all((self.objective - before) * self.problem.total < tol) and np.all(self.size == 1.0):
-                return
 
     def keep(self, rows: np.ndarray) -> None:
         """Go on with some of the models only."""
@@ -119,15 +109,13 @@ class BatchAscent:
         self._precondition = tuple(part[rows] for part in self._precondition)
         self._memory.keep(rows)
         self.ridges = self.ridges.picked(rows)
-        if self._weight is not None:
-            self._weight = self._weight[:, to_index(rows)]
 
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def _step(self, quasi_newton: bool) -> None:
         fresh = not quasi_newton or self._age % REFRESH == 0
         self._age += 1
         proposal = self._unpack(self.vector + self.size[:, None] * self.direction)
-        sums = self._sums(proposal, grams=fresh and self._grams)
+        sums = batch_sums(self.problem, proposal, grams=fresh and self._grams)
         value = self._objective(proposal, sums)
         slope = np.maximum(np.sum(self.gradient * self.direction, axis=1), 0.0) if quasi_newton else 0.0
         needed = self.objective + SUFFICIENT * self.size * slope - ROUNDING * (1 + np.abs(self.objective))
@@ -175,10 +163,6 @@ class BatchAscent:
             self.direction[wrong] = self._apply(self.gradient)[wrong]
 
     # -- sums and objective -------------------------------------------------------------------------------------------
-
-    def _sums(self, batch: ThetaBatch, *, grams: bool) -> BatchSums:
-        self.evaluations += len(batch)
-        return batch_sums(self.problem, batch, self._weight, grams=grams)
 
     def _objective(self, batch: ThetaBatch, sums: BatchSums) -> np.ndarray:
         W = batch.W - np.mean(batch.W, axis=1, keepdims=True)
@@ -256,9 +240,3 @@ class BatchAscent:
             noise = np.maximum(np.exp(np.clip(vector[:, a + w :], -300.0, 300.0)), self.problem.noise_floor)
             sigma = np.broadcast_to(noise, (S, k)).copy()
         return ThetaBatch(A.copy(), W.copy(), sigma)
-
-
-def to_index(rows: np.ndarray) -> np.ndarray:
-    """Indices from indices or a mask."""
-    rows = np.asarray(rows)
-    return np.flatnonzero(rows) if rows.dtype == bool else rows

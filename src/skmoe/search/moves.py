@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from skmoe.likelihood import Problem, Theta
-from skmoe.likelihood.batch import ThetaBatch, batch_posterior
+from skmoe.likelihood.batch import BatchPosterior, ThetaBatch, batch_totals
+from skmoe.likelihood.rows import Block, weighted
 from skmoe.rows.arrays import Array, array_namespace, to_device, to_numpy
-from skmoe.rows.blocks import sum_over_blocks
 from skmoe.rows.products import unpack_symmetric, weighted_grams
 from skmoe.search.climb import BatchAscent
 from skmoe.search.config import SearchConfig
@@ -29,31 +29,20 @@ AT_A_TIME = 4  # of so many superfluous experts one is dropped before losses are
 TINY = 1e-40  # added to probabilities, so that their logs are finite
 
 
-def _block_rows(channels: int) -> int:
-    return max(64, 2**14 // channels)
-
-
 def removal_losses(problem: Problem, batch: ThetaBatch) -> np.ndarray:
     """Fall of the total log-likelihood when each expert is removed and nothing else is changed, (S, k)."""
-    rows, like, (S, k, _) = problem.rows, problem.rows.X, batch.A.shape
-    W, A = (to_device(part.reshape(S * k, -1), like) for part in (batch.W, batch.A))
-    scale = to_device(batch.sigma[:, :, None], like)
 
     def others(P: Array) -> Array:
         xp = array_namespace(P)  # sums of the others, since 1 - p has no digits left near 1
-        return xp.stack([xp.sum(P[:, :i, :], axis=1) + xp.sum(P[:, i + 1 :, :], axis=1) for i in range(k)], axis=1)
+        parts = [xp.sum(P[:, :i, :], axis=1) + xp.sum(P[:, i + 1 :, :], axis=1) for i in range(batch.k)]
+        return xp.stack(parts, axis=1)
 
-    def kernel(x: Array, y: Array, weight: Array | None) -> tuple[Array]:
-        U, V, y, weight = rows.block(x, y, weight)
-        xp = array_namespace(U)
-        post = batch_posterior(problem.family, W, A, scale, U, V, y)
+    def kernel(post: BatchPosterior, block: Block) -> tuple[Array]:
+        xp = array_namespace(block.U)
         loss = xp.log(others(post.P) + TINY) - xp.log(others(post.R) + TINY)
-        if weight is not None:
-            loss = loss * weight
-        return (xp.sum(loss, axis=2),)
+        return (xp.sum(weighted(loss, block.weight), axis=2),)
 
-    arrays = (rows.X, rows.y, rows.weight)
-    return to_numpy(sum_over_blocks(kernel, *arrays, block_rows=_block_rows(S * k), shared=False)[0])
+    return to_numpy(batch_totals(problem, batch, kernel)[0])
 
 
 @dataclass(frozen=True)
@@ -95,20 +84,16 @@ def splits_of(problem: Problem, batch: ThetaBatch, config: SearchConfig) -> list
 
 def _split_moments(problem: Problem, batch: ThetaBatch) -> tuple[np.ndarray, np.ndarray]:
     """Second moments of inputs, variance excess and residuals (S, 3, k, De, De), and shares (S, k)."""
-    rows, like, (S, k, De) = problem.rows, problem.rows.X, batch.A.shape
-    W, A = (to_device(part.reshape(S * k, -1), like) for part in (batch.W, batch.A))
-    scale = to_device(batch.sigma[:, :, None], like)
+    S, k, De = batch.A.shape
+    scale = to_device(batch.sigma[:, :, None], problem.rows.X)
 
-    def kernel(x: Array, y: Array, weight: Array | None) -> tuple[Array, ...]:
-        U, V, y, weight = rows.block(x, y, weight)
-        xp = array_namespace(U)
-        post = batch_posterior(problem.family, W, A, scale, U, V, y)
-        R = post.R if weight is None else post.R * weight
+    def kernel(post: BatchPosterior, block: Block) -> tuple[Array, ...]:
+        xp = array_namespace(block.U)
+        R = weighted(post.R, block.weight)
         C = xp.stack([R, R * post.law.scale_score, R * post.law.score * scale], axis=1)
-        return xp.sum(R, axis=2), weighted_grams(xp.reshape(C, (S * 3 * k, y.shape[0])), U)
+        return xp.sum(R, axis=2), weighted_grams(xp.reshape(C, (S * 3 * k, block.y.shape[0])), block.U)
 
-    arrays = (rows.X, rows.y, rows.weight)
-    share, packed = sum_over_blocks(kernel, *arrays, block_rows=_block_rows(3 * S * k), shared=False)
+    share, packed = batch_totals(problem, batch, kernel, channels=3 * S * k)
     moments = unpack_symmetric(to_numpy(packed) / problem.total).reshape(S, 3, k, De, De)
     return moments, to_numpy(share) / problem.total
 

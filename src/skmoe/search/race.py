@@ -198,8 +198,7 @@ class Search:
             if self._rows_carry(part, ends[0]):
                 break
             again, part = [ends[0].start], self._subsample()
-        level = ends[0].objective - self._same(part)
-        self.agreement = sum(end.admissible and end.finished and end.objective > level for end in ends)
+        self.agreement = self._witnesses(part, ends)
         finished = sum(end.finished for end in ends)
         few = part.rows is self.problem.rows
         self.disputed = self.agreement < max(WITNESSES if few else 2, config.agreeing * finished)
@@ -215,13 +214,16 @@ class Search:
             grown_up = ladder(part, self._regression(part), config, self.rng, self._same(part), self._on_climb)
             ends = ranked(ends + self._climbed(part, grown_up, bar=ends[0].objective))
         ends = self._rounds(part, ends, config.round_patience)
+        self.agreement = self._witnesses(part, ends)
+        return ends
+
+    def _witnesses(self, part: Problem, ends: list[End]) -> int:
+        """Ends at the best optimum; a recombined one holds its parents' experts and is no witness of its own."""
         level = ends[0].objective - self._same(part)
-        # a recombined end holds its parents' experts: it is no witness of its own
-        self.agreement = sum(
+        return sum(
             end.admissible and end.finished and end.objective > level and end.start.kind is not StartKind.POOLED
             for end in ends
         )
-        return ends
 
     def _rounds(self, part: Problem, ends: list[End], patience: int, most: int | None = None) -> list[End]:
         """Rounds of moves, recombinations and fresh starts until `patience` of them in a row gain nothing."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skmoe.likelihood import Problem, Theta, em_sums
-from skmoe.likelihood.batch import BatchSums, ThetaBatch
+from skmoe.likelihood.batch import BatchSums, ThetaBatch, batch_block_rows
 from skmoe.likelihood.rows import LaidOutRows
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.rows.arrays import Array, array_namespace, device, to_device, to_numpy
@@ -109,7 +109,7 @@ def labelled_batch(problem: Problem, labels: np.ndarray, purity: float) -> Theta
         )
 
     xp = array_namespace(rows.X)
-    block_rows = max(64, 2**14 // (S * k))
+    block_rows = batch_block_rows(S * k, rows.X)
     arrays = (rows.X, rows.y, rows.weight, xp.asarray(labels, device=device(rows.X)))
     totals = sum_over_blocks(kernel, *arrays, block_rows=block_rows, shared=False)
     share, statistic, experts, gates, gram, spread = (to_numpy(t) / problem.total for t in totals)
