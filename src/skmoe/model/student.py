@@ -1,0 +1,89 @@
+r"""Standard Student t and Gaussian laws, elementwise: density, probabilities and quantiles.
+
+Degrees of freedom are arrays that broadcast against the arguments, with infinity for a Gaussian, or None where all are
+Gaussian, which is faster. Both laws are symmetric: the upper tail at s is the probability below -s.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import digamma, gammaln, log_ndtr, ndtr, ndtri, stdtr, stdtrit
+
+__all__ = ["cdf", "log_cdf", "log_density", "log_density_slopes", "quantile"]
+
+HALF_LOG_2PI = float(0.5 * np.log(2 * np.pi))
+SERIES = 0.01  # reciprocal degrees of freedom below which differences of log gamma would lose digits
+UNDERFLOW = 1e-290
+
+
+def log_normaliser(u: Any) -> np.ndarray:
+    """Log density at zero for reciprocal degrees of freedom u, to machine precision from 0 on."""
+    u = np.asarray(u, dtype=np.float64)
+    v = 1 / np.maximum(u, SERIES)
+    exact = gammaln((v + 1) / 2) - gammaln(v / 2) - 0.5 * np.log(v / 2)
+    return np.where(u < SERIES, -u / 4 + u**3 / 24 - u**5 / 20, exact) - HALF_LOG_2PI
+
+
+def _log_ratio(w: np.ndarray) -> np.ndarray:
+    """The function log(1 + w) / w, and its limit 1."""
+    safe = np.maximum(w, 1e-12)
+    return np.where(w > 1e-12, np.log1p(safe) / safe, 1.0)
+
+
+def log_density(s: np.ndarray, dof: Any = None) -> np.ndarray:
+    """Log density at s."""
+    squares = s * s
+    if dof is None:
+        return -0.5 * squares - HALF_LOG_2PI
+    u = 1 / np.asarray(dof, dtype=np.float64)
+    return log_normaliser(u) - 0.5 * (1 + u) * squares * _log_ratio(u * squares)
+
+
+def log_density_slopes(s: np.ndarray, u: float) -> tuple[np.ndarray, np.ndarray]:
+    """Derivatives of the log density at s over s, and over the reciprocal degrees of freedom u."""
+    squares = s * s
+    w = u * squares
+    safe = np.maximum(w, 1e-3)
+    bend = np.where(w < 1e-3, -0.5 + 2 * w / 3 - 3 * w**2 / 4 + 4 * w**3 / 5, (w / (1 + w) - np.log1p(w)) / safe**2)
+    v = 1 / max(u, SERIES)
+    exact = -0.5 * v**2 * float(digamma((v + 1) / 2) - digamma(v / 2) - 1 / v)
+    normaliser = -0.25 + u**2 / 8 - u**4 / 4 if u < SERIES else exact
+    return -(1 + u) * s / (1 + w), normaliser - 0.5 * squares * (_log_ratio(w) + (1 + u) * squares * bend)
+
+
+def _where_gaussian(gaussian: np.ndarray, student: Any, x: np.ndarray, dof: Any) -> np.ndarray:
+    infinite = np.isinf(dof)
+    return np.where(infinite, gaussian, student(np.where(infinite, 1.0, dof), x))
+
+
+def cdf(s: np.ndarray, dof: Any = None) -> np.ndarray:
+    """Probability of a value of at most s, to relative precision in the lower tail."""
+    below = ndtr(s)
+    return below if dof is None else _where_gaussian(below, stdtr, s, dof)
+
+
+def log_cdf(s: np.ndarray, dof: Any = None) -> np.ndarray:
+    """Log of `cdf`, finite however far out s is."""
+    below = log_ndtr(s)
+    if dof is None:
+        return below
+    infinite = np.isinf(dof)
+    v = np.where(infinite, 1.0, dof)
+    tail = stdtr(v, s)
+    # beyond what a double holds: density over its log slope h, corrected by h' / h^2, exact for a power law
+    far = np.minimum(s, -1.0)
+    h = (v + 1) * -far / (v + far**2)
+    bend = (v - far**2) / ((v + 1) * far**2)
+    beyond = log_density(far, v) - np.log(h) - np.log1p(bend)
+    return np.where(infinite, below, np.where(tail > UNDERFLOW, np.log(np.maximum(tail, UNDERFLOW)), beyond))
+
+
+def quantile(level: Any, dof: Any = None) -> np.ndarray:
+    """Value that is not exceeded with probability `level`; infinite at 0 and 1."""
+    value = ndtri(level)
+    if dof is None:
+        return value
+    found = _where_gaussian(value, stdtrit, np.clip(level, 1e-300, 1 - 1e-16), dof)
+    return np.where(np.isinf(value), value, found)
