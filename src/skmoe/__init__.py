@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from skmoe import datasets, metrics, plots, report
     from skmoe.datasets import make_moe
-    from skmoe.estimators import MoERegressor, load
+    from skmoe.estimators import MoERegressor, Predictive, load
     from skmoe.model import Activation
     from skmoe.search import joint_em
     from skmoe.spectral import (
@@ -36,6 +36,7 @@ __version__ = "0.2.0.dev0"
 __all__ = [
     "Activation",
     "MoERegressor",
+    "Predictive",
     "datasets",
     "decomposition",
     "joint_em",
@@ -55,6 +56,7 @@ __all__ = [
 _HOME = {
     "Activation": "model",
     "MoERegressor": "estimators",
+    "Predictive": "estimators",
     "joint_em": "search",
     "label_transform": "spectral",
     "learn_experts": "spectral",

@@ -1,5 +1,6 @@
 """Estimators in scikit-learn's manner: validate, learn, store."""
 
+from skmoe.estimators.predictive import Predictive
 from skmoe.estimators.regressor import MoERegressor, load
 
-__all__ = ["MoERegressor", "load"]
+__all__ = ["MoERegressor", "Predictive", "load"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -15,13 +14,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from skmoe.estimators.fitting import fit_regressor
+from skmoe.estimators.predictive import Predictive
 from skmoe.inference import Summary, diagnose, summarise
 from skmoe.model.evaluation import log_likelihood, r_squared
-from skmoe.model.predictive import interval
+from skmoe.model.predictive import PredictiveLaw
 from skmoe.persistence import load_model, save_model
-from skmoe.rows.arrays import Array, array_namespace, to_device, to_numpy
-from skmoe.rows.blocks import in_memory
-from skmoe.rows.checks import RANDOM_STATE, generator
+from skmoe.rows.arrays import Array, to_device, to_numpy
+from skmoe.rows.checks import RANDOM_STATE
 from skmoe.rows.inputs import apply, rows_to_use
 from skmoe.rows.streamed import Streamed
 from skmoe.rows.threads import with_one_blas_thread
@@ -225,7 +224,41 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         (n,) array
             Predictions, in the caller's array library; lazy for Dask.
         """
-        return self._by_rows("predict", X)
+        return self.predictive(X).mean()
+
+    def _law(self) -> PredictiveLaw:
+        """The law of the output given the inputs that all predictions come from."""
+        check_is_fitted(self)
+        return PredictiveLaw.of(self.parameters_)
+
+    def predictive(self, X: Any, *, held_out: tuple[Any, Any] | None = None) -> Predictive:
+        """The predictive distribution of y given the inputs, row by row.
+
+        Parameters
+        ----------
+        X : (n, d) array or any other holder of rows that `fit` takes
+            Inputs.
+        held_out : (X, y), optional
+            Rows that took no part in the fit, by which intervals and regions are calibrated (split conformal): with
+            them they hold a new output with at least the probability asked for, whatever the truth; see `Predictive`.
+
+        Returns
+        -------
+        Predictive
+            The distribution: mean, std, pdf, logpdf, cdf, quantile, interval, region, sample.
+
+        Examples
+        --------
+        >>> from skmoe import MoERegressor, make_moe
+        >>> X, y, _ = make_moe(2000, 3, 2, random_state=0)
+        >>> model = MoERegressor(n_experts=2, random_state=0).fit(X[:1000], y[:1000])
+        >>> law = model.predictive(X[:5])
+        >>> law.quantile([0.1, 0.5, 0.9]).shape
+        (5, 3)
+        >>> model.predictive(X[:5], held_out=(X[1000:], y[1000:])).interval(coverage=0.9).shape
+        (5, 2)
+        """
+        return Predictive(self, self._law(), X, held_out=held_out)
 
     def _by_rows(self, method: str, X: Any, y: Any = None, **how: Any) -> Array:
         """Evaluate a method of the parameters on the caller's rows."""
@@ -297,10 +330,7 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         (n, 2) array
             Lower and upper bounds; the tails outside have equal weight.
         """
-        if not isinstance(coverage, Real) or not 0 < float(coverage) < 1:
-            raise ValueError(f"coverage must be between 0 and 1; got {coverage!r}")
-        check_is_fitted(self)
-        return apply(self, partial(interval, self.parameters_, float(coverage)), X, width=2)
+        return self.predictive(X).interval(coverage)
 
     def log_density(self, X: Any, y: Any) -> Array:
         """Log density of each row's output given its inputs.
@@ -317,7 +347,7 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         (n,) array
             Log densities, in the units of y.
         """
-        return self._by_rows("log_density", X, y, like=False)
+        return self.predictive(X).logpdf(y)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of the variance of y that the predictions explain, R2.
@@ -359,10 +389,7 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         (n,) array
             Outputs drawn from the model.
         """
-        check_is_fitted(self)
-        (X,) = in_memory(rows_to_use(self, X)[0])
-        values = self.parameters_.sample(X, generator(random_state))[0]
-        return array_namespace(values).astype(values, X.dtype, copy=False)
+        return self.predictive(X).sample(random_state)
 
     def aic(self, X: Any, y: Any) -> float:
         """Akaike's criterion on the given rows; smaller is better.

@@ -8,7 +8,6 @@ import numpy as np
 from scipy import stats
 
 from skmoe.inference.summary import Summary
-from skmoe.model.predictive import cdf
 from skmoe.rows.arrays import to_numpy
 from skmoe.rows.blocks import take_rows
 
@@ -113,7 +112,7 @@ def _uncertainty(table: Summary, model: Any) -> None:
 
 
 def _calibration(table: Summary, model: Any, X: np.ndarray, y: np.ndarray) -> None:
-    distance = float(stats.kstest(cdf(model.parameters_, X, y), "uniform").statistic)
+    distance = float(stats.kstest(model._law().cdf(X, y), "uniform").statistic)
     words = (
         "predictive distribution agrees with these rows"
         if distance < KOLMOGOROV_99 / np.sqrt(len(y))

@@ -1,71 +1,165 @@
-"""The predictive distribution of a row: a mixture of the experts' laws, its quantiles and probabilities."""
+r"""The law of predictions of a fitted model, or of several whose densities are averaged.
+
+A `PredictiveLaw` gives the `Mixture` of each block of rows: the components of a member are its experts, weighted by its
+gate. Corrections for small samples, where a member has them, widen the components by the uncertainty of the experts'
+coefficients and draw the gate towards equal weights by that of its own, with x~ = (x, 1):
+
+.. math:: s_i^2 = \hat\sigma_i^2 + g'(\eta_i)^2\, \tilde x^\top C_i \tilde x, \qquad
+    \pi = \mathrm{softmax}\Big(\ell_i / \sqrt{1 + \pi v_i / 8}\Big), \quad v_i = \tilde x^\top C^g_i \tilde x
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import logsumexp, softmax
 
-from skmoe.model.family import Family
+from skmoe.model.calibration import Calibration
+from skmoe.model.mixture import Mixture
 from skmoe.model.parameters import MoEParameters
-from skmoe.rows.arrays import Array, to_device, to_numpy
+from skmoe.rows.arrays import Array, array_namespace, to_device, to_numpy
 from skmoe.rows.blocks import block_rows_for, row_blocks
 
-__all__ = ["cdf", "interval", "mixture_quantile"]
-
-NEGLIGIBLE = 1e-12  # gate weight below which an expert has no say in where a quantile can be
-STEPS = 200  # a bracket is halved to nothing by then
+__all__ = ["Correction", "Mixture", "PredictiveLaw"]
 
 
-def mixture_quantile(family: Family, P: np.ndarray, eta: np.ndarray, scale: Any, level: float) -> np.ndarray:
-    """Quantile of a mixture for each row, by Newton steps kept inside a shrinking bracket.
+@dataclass(frozen=True)
+class Correction:
+    """Small-sample corrections of a member with k experts over d inputs, D = d + 1; each of them may be None.
 
     Parameters
     ----------
-    family : Family
-    P, eta : (n, k) arrays
-        Weights and linear predictors of the components.
-    scale : (k,) array
-    level : float in (0, 1)
+    scale : (k,) array, optional
+        Noise scales in place of the member's, in the units of y.
+    dof : (k,) array, optional
+        Degrees of freedom of each expert's law.
+    expert_covariance : (k, D, D) array, optional
+        Covariance of each expert's coefficients and intercept, in the caller's units.
+    gate_covariance : (k, D, D) array, optional
+        Covariance of each expert's gate coefficients and intercept, centred over the experts.
     """
-    ends = family.quantile(level, eta, scale)
-    # below every component's own quantile no mass is missing, above every one it is all there
-    used = P > NEGLIGIBLE
-    low = np.min(np.where(used, ends, np.inf), axis=1)
-    high = np.max(np.where(used, ends, -np.inf), axis=1)
-    q = 0.5 * (low + high)
-    before = np.full(len(q), np.inf)
-    for _ in range(STEPS):
-        excess = np.sum(P * family.cdf(q[:, None], eta, scale), axis=1) - level
-        density = np.sum(P * family.pdf(q[:, None], eta, scale), axis=1)
-        low, high = np.where(excess < 0, q, low), np.where(excess < 0, high, q)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            new = q - excess / density
-        # between far modes the density all but vanishes and Newton crawls: halve the bracket there
-        good = (new > low) & (new < high) & (np.abs(excess) < 0.5 * before)
-        before = np.abs(excess)
-        new = np.where(good, new, 0.5 * (low + high))
-        new = np.where(before > 1e-14, new, q)
-        settled = np.max(np.abs(new - q) / (np.abs(q) + np.min(scale))) <= 1e-13
-        q = new
-        if settled:
-            break
-    return q
+
+    scale: np.ndarray | None = None
+    dof: np.ndarray | None = None
+    expert_covariance: np.ndarray | None = None
+    gate_covariance: np.ndarray | None = None
 
 
-def interval(parameters: MoEParameters, coverage: float, X: Array) -> Array:
-    """Bounds between which an output falls with probability `coverage`, tails of equal weight, (n, 2)."""
-    tail = (1 - coverage) / 2
-    parts = []
-    for (x,) in row_blocks(X, block_rows=block_rows_for(8 * len(parameters.A))):
-        P, eta = to_numpy(parameters.gate_proba(x)), to_numpy(parameters.predictors(x))
-        parts.append(
-            [mixture_quantile(parameters.family, P, eta, parameters.sigma, level) for level in (tail, 1 - tail)]
-        )
-    return to_device(np.concatenate([np.stack(bounds, axis=1) for bounds in parts]), X)
+@dataclass(frozen=True)
+class PredictiveLaw:
+    """Law of the output given the inputs.
+
+    Parameters
+    ----------
+    members : tuple of MoEParameters
+        Models with Gaussian experts whose densities are averaged; one for a model by itself.
+    member_weights : (m,) array
+        Their weights, which add up to one.
+    calibration : Calibration, optional
+        Correction of levels.
+    corrections : tuple of Correction or None, optional
+        Small-sample corrections of each member; empty for none.
+    """
+
+    members: tuple[MoEParameters, ...]
+    member_weights: np.ndarray
+    calibration: Calibration | None = None
+    corrections: tuple[Correction | None, ...] = ()
+
+    @classmethod
+    def of(cls, parameters: MoEParameters) -> PredictiveLaw:
+        """The law of one model as it is."""
+        return cls((parameters,), np.ones(1))
+
+    @property
+    def _corrections(self) -> tuple[Correction | None, ...]:
+        return self.corrections or (None,) * len(self.members)
+
+    @property
+    def plain(self) -> bool:
+        """Whether densities are those of the members, neither calibrated nor corrected."""
+        return self.calibration is None and all(c is None for c in self._corrections)
+
+    def at(self, x: Array) -> Mixture:
+        """Laws of a block of rows, on the host."""
+        parts = [
+            _components(member, correction, x)
+            for member, correction in zip(self.members, self._corrections, strict=True)
+        ]
+        weights = [weight * part[0] for weight, part in zip(self.member_weights, parts, strict=True)]
+        centers, scales = (np.concatenate([part[i] for part in parts], axis=1) for i in (1, 2))
+        dof = np.concatenate([part[3] for part in parts])
+        return Mixture(np.concatenate(weights, axis=1), centers, scales, dof, self.calibration)
+
+    def by_blocks(
+        self, function: Callable[..., np.ndarray | list[np.ndarray]], X: Array, y: Array | None = None
+    ) -> list[Any]:
+        """Evaluate a function of the mixtures, and outputs if any, of blocks of rows that fit into memory."""
+        components = sum(len(member.A) for member in self.members)
+        found = []
+        for x, t in row_blocks(X, y, block_rows=block_rows_for(8 * components)):
+            given = () if t is None else (np.asarray(to_numpy(t), dtype=np.float64),)
+            found.append(function(self.at(x), *given))
+        return found
+
+    def evaluate(
+        self, function: Callable[..., np.ndarray | list[np.ndarray]], X: Array, y: Array | None = None
+    ) -> Array:
+        """The same for a function that gives an array by rows, in the library and on the device of the rows."""
+        return to_device(np.concatenate(self.by_blocks(function, X, y)), X)
+
+    def mean(self, X: Array) -> Array:
+        """Mean of the output, (n,)."""
+        if not self.plain:
+            return self.evaluate(Mixture.mean, X)
+        xp = array_namespace(X)
+        means = [w * member.predict(X) for w, member in zip(self.member_weights.tolist(), self.members, strict=True)]
+        return means[0] if len(means) == 1 else xp.sum(xp.stack(means), axis=0)
+
+    def log_density(self, X: Array, y: Array) -> Array:
+        """Log density of outputs, (n,)."""
+        if not self.plain:
+            return self.evaluate(Mixture.logpdf, X, y)
+        if len(self.members) == 1:
+            return self.members[0].log_density(X, y)
+        values = np.stack([to_numpy(member.log_density(X, y)) for member in self.members])
+        return to_device(logsumexp(values, axis=0, b=self.member_weights[:, None]), X)
+
+    def cdf(self, X: Array, y: Array) -> Array:
+        """Probability of an output of at most y, (n,): uniform over rows where the law is right (PIT)."""
+        return self.evaluate(Mixture.cdf, X, y)
+
+    def interval(self, X: Array, coverage: float) -> Array:
+        """Bounds between which an output falls with probability `coverage`, tails of equal weight, (n, 2)."""
+        return self.evaluate(lambda law: law.interval(coverage), X)
 
 
-def cdf(parameters: MoEParameters, X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Predictive probability of an output of at most y, (n,): uniform over rows where the model is right (PIT)."""
-    below = parameters.family.cdf(y[:, None], parameters.predictors(X), parameters.sigma)
-    return np.sum(parameters.gate_proba(X) * below, axis=1)
+def _components(
+    member: MoEParameters, correction: Correction | None, x: Array
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Weights, centres and scales (n, k) and degrees of freedom (k,) of a member's experts at a block of rows."""
+    k = len(member.A)
+    centers = to_numpy(member.expert_means(x))
+    if correction is None:
+        scales = np.broadcast_to(member.sigma, centers.shape)
+        return to_numpy(member.gate_proba(x)), centers, scales, np.full(k, np.inf)
+    X = np.asarray(to_numpy(x), dtype=np.float64)
+    X = np.column_stack([X, np.ones(len(X))])
+    scales = np.broadcast_to(member.sigma if correction.scale is None else correction.scale, centers.shape)
+    if correction.expert_covariance is not None:
+        slope = member.g.prime(X @ np.column_stack([member.A, member.b]).T)
+        scales = np.sqrt(scales**2 + slope**2 * _forms(X, correction.expert_covariance))
+    logits = X @ np.column_stack([member.W, member.c]).T
+    logits = logits - np.mean(logits, axis=1, keepdims=True)
+    if correction.gate_covariance is not None:
+        logits = logits / np.sqrt(1 + np.pi / 8 * _forms(X, correction.gate_covariance))
+    dof = np.full(k, np.inf) if correction.dof is None else np.asarray(correction.dof, dtype=np.float64)
+    return softmax(logits, axis=1), centers, scales, dof
+
+
+def _forms(X: np.ndarray, covariances: np.ndarray) -> np.ndarray:
+    """Quadratic forms x' C_i x, (n, k)."""
+    return np.stack([np.sum((X @ C) * X, axis=1) for C in covariances], axis=1)

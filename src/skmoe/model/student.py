@@ -16,6 +16,8 @@ __all__ = ["cdf", "log_cdf", "log_density", "log_density_slopes", "quantile"]
 HALF_LOG_2PI = float(0.5 * np.log(2 * np.pi))
 SERIES = 0.01  # reciprocal degrees of freedom below which differences of log gamma would lose digits
 UNDERFLOW = 1e-290
+LEAST_LEVEL = 1e-190  # SciPy finds no Student quantiles of lower levels
+FARTHEST = 1e150  # whose square is still a double
 
 
 def log_normaliser(u: Any) -> np.ndarray:
@@ -34,9 +36,9 @@ def _log_ratio(w: np.ndarray) -> np.ndarray:
 
 def log_density(s: np.ndarray, dof: Any = None) -> np.ndarray:
     """Log density at s."""
-    squares = s * s
     if dof is None:
-        return -0.5 * squares - HALF_LOG_2PI
+        return -0.5 * s * s - HALF_LOG_2PI
+    squares = np.clip(s, -FARTHEST, FARTHEST) ** 2
     u = 1 / np.asarray(dof, dtype=np.float64)
     return log_normaliser(u) - 0.5 * (1 + u) * squares * _log_ratio(u * squares)
 
@@ -73,7 +75,7 @@ def log_cdf(s: np.ndarray, dof: Any = None) -> np.ndarray:
     v = np.where(infinite, 1.0, dof)
     tail = stdtr(v, s)
     # beyond what a double holds: density over its log slope h, corrected by h' / h^2, exact for a power law
-    far = np.minimum(s, -1.0)
+    far = np.clip(s, -FARTHEST, -1.0)
     h = (v + 1) * -far / (v + far**2)
     bend = (v - far**2) / ((v + 1) * far**2)
     beyond = log_density(far, v) - np.log(h) - np.log1p(bend)
@@ -85,5 +87,5 @@ def quantile(level: Any, dof: Any = None) -> np.ndarray:
     value = ndtri(level)
     if dof is None:
         return value
-    found = _where_gaussian(value, stdtrit, np.clip(level, 1e-300, 1 - 1e-16), dof)
+    found = _where_gaussian(value, stdtrit, np.clip(level, LEAST_LEVEL, 1 - 1e-16), dof)
     return np.where(np.isinf(value), value, found)

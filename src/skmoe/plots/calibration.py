@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from skmoe.inference.summary import TWO_SIDED_95
-from skmoe.model.predictive import cdf
 from skmoe.plots.reading import check_whole, rows_and_outputs
 from skmoe.plots.style import COLORS, Display, ink
 
@@ -63,7 +62,7 @@ class CalibrationDisplay(Display):
         """
         X, y = rows_and_outputs(model, X, y)
         edges = np.linspace(0, 1, check_whole(bins, 1, "bins") + 1)
-        pit = np.clip(cdf(model.parameters_, X, y), 0.0, 1.0)  # the gate's probabilities add up to one but for roundoff
+        pit = np.clip(model._law().cdf(X, y), 0.0, 1.0)  # the gate's probabilities add up to one but for roundoff
         density = np.histogram(pit, edges)[0] * (len(edges) - 1) / len(pit)
         nominal = np.linspace(0.05, 0.95, 19)
         # y is inside the central interval of coverage c where its PIT is within c / 2 of one half

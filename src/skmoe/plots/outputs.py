@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from skmoe.inference import feature_names
-from skmoe.model.predictive import interval
 from skmoe.plots.reading import (
     check_whole,
     column,
@@ -207,10 +206,10 @@ class BandDisplay(Display):
         typical = typical_row(X)
         at = np.tile(typical, (len(grid), 1))
         at[:, j] = grid
-        parameters = model.parameters_
-        experts = parameters.expert_means(at)
-        bands = {c: interval(parameters, c, at) for c in sorted(float(c) for c in coverages)}
-        display = cls(name, grid, typical, parameters.predict(at), experts, bands, expert_names(model))
+        law = model._law()
+        experts = model.parameters_.expert_means(at)
+        bands = {c: law.interval(at, c) for c in sorted(float(c) for c in coverages)}
+        display = cls(name, grid, typical, law.mean(at), experts, bands, expert_names(model))
         if y is not None:
             chosen = some_rows(len(y), MOST_POINTS, 0)
             display.x, display.y = X[chosen, j], y[chosen]

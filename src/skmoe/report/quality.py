@@ -9,7 +9,6 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 from sklearn.linear_model import LinearRegression
 
-from skmoe.model.predictive import cdf, interval
 from skmoe.report.rows import Rows, evenly_spaced
 
 __all__ = ["Quality", "qualities"]
@@ -65,10 +64,9 @@ def qualities(model: Any, rows: Rows, test: Rows | None) -> tuple[Quality, ...]:
 
 
 def _of_mixture(model: Any, X: np.ndarray, y: np.ndarray, name: str) -> Quality:
-    low, high = interval(model.parameters_, 0.9, X[evenly_spaced(len(y), WIDTH_ROWS)]).T
-    predicted = model.parameters_.predict(X)
-    pit = cdf(model.parameters_, X, y)
-    return _quality("mixture of experts", name, y, predicted, pit, float(np.median(high - low)))
+    law = model._law()
+    low, high = law.interval(X[evenly_spaced(len(y), WIDTH_ROWS)], 0.9).T
+    return _quality("mixture of experts", name, y, law.mean(X), law.cdf(X, y), float(np.median(high - low)))
 
 
 def _of_least_squares(line: Any, scale: float, X: np.ndarray, y: np.ndarray, name: str) -> Quality:

@@ -1,0 +1,266 @@
+"""The predictive distribution of rows, in the caller's array library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property, partial
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from skmoe.model.predictive import Mixture, PredictiveLaw
+from skmoe.rows.arrays import Array, array_namespace, device, to_numpy
+from skmoe.rows.blocks import in_memory, row_blocks
+from skmoe.rows.checks import generator
+from skmoe.rows.inputs import apply, rows_to_use
+
+__all__ = ["Predictive"]
+
+BLOCK_ROWS = 16384  # read at a time where one output is asked about for all rows
+ROUNDING = 1e-9  # relative; an output on the very bound counts as inside
+
+
+class Predictive:
+    """Predictive distribution of the output of each row, as `MoERegressor.predictive` gives it.
+
+    Results are in the caller's array library: lazy for Dask, NumPy arrays for files. Where outputs are asked for they
+    are one for each row, one number for all rows, or the name of a column.
+
+    With rows held out from the fit, `interval` and `region` are calibrated by them (split conformal prediction): if
+    these rows and a new one are exchangeable, for instance independent draws from the same source, a set of coverage c
+    holds the new output with probability at least c, on average over draws of the held-out rows and the new one, for
+    any number of rows and however wrong the model is. With fewer than c / (1 - c) rows held out no bounded set can
+    promise that, and bounds are infinite. The guarantee is for new rows on average, not for every value of the inputs.
+    All other methods are as without held-out rows.
+
+    Parameters
+    ----------
+    model : MoERegressor
+        A fitted model.
+    law : PredictiveLaw
+        The law of its predictions.
+    X : (n, d) array or any other holder of rows that `fit` takes
+        Inputs.
+    held_out : (X, y), optional
+        Rows that took no part in the fit.
+    """
+
+    def __init__(self, model: Any, law: PredictiveLaw, X: Any, *, held_out: tuple[Any, Any] | None = None) -> None:
+        self._model, self._law, self._X = model, law, X
+        if held_out is not None and (not isinstance(held_out, tuple | list) or len(held_out) != 2):
+            raise ValueError(f"held_out must be a pair (X, y) of inputs and outputs; got {type(held_out).__name__}")
+        self._held_out = held_out
+
+    def mean(self) -> Array:
+        """Mean of the output: what `MoERegressor.predict` gives.
+
+        Returns
+        -------
+        (n,) array
+            Means.
+        """
+        return apply(self._model, self._law.mean, self._X)
+
+    def std(self) -> Array:
+        """Root mean squared deviation of the output from `mean`.
+
+        Where the law is calibrated or has heavy tails, outputs beyond its quantiles of level 1e-6 on either side count
+        as if they were at these quantiles, so that it is finite.
+
+        Returns
+        -------
+        (n,) array
+            Standard deviations.
+        """
+        return self._evaluate(Mixture.std)
+
+    def pdf(self, y: Any) -> Array:
+        """Density at outputs.
+
+        Parameters
+        ----------
+        y : (n,) array, float or str
+            Outputs, one for all rows, or the name of their column.
+
+        Returns
+        -------
+        (n,) array
+            Densities, in the units of 1 / y.
+        """
+
+        def density(X: Array, t: Array) -> Array:
+            values = self._law.log_density(X, t)
+            return array_namespace(values).exp(values)
+
+        return self._at_outputs(density, y)
+
+    def logpdf(self, y: Any) -> Array:
+        """Log density at outputs.
+
+        Parameters
+        ----------
+        y : (n,) array, float or str
+            Outputs, one for all rows, or the name of their column.
+
+        Returns
+        -------
+        (n,) array
+            Log densities, in the units of y.
+        """
+        return self._at_outputs(self._law.log_density, y)
+
+    def cdf(self, y: Any) -> Array:
+        """Probability of an output of at most y; at the outputs that came, the probability integral transform (PIT).
+
+        Parameters
+        ----------
+        y : (n,) array, float or str
+            Outputs, one for all rows, or the name of their column.
+
+        Returns
+        -------
+        (n,) array
+            Probabilities.
+        """
+        return self._at_outputs(self._law.cdf, y)
+
+    def quantile(self, level: Any) -> Array:
+        """Outputs that are not exceeded with the given probabilities.
+
+        Parameters
+        ----------
+        level : float or (m,) array
+            Probabilities between 0 and 1.
+
+        Returns
+        -------
+        (n,) or (n, m) array
+            Quantiles, a column for each level where there are several.
+        """
+        levels = np.asarray(level, dtype=np.float64)
+        if levels.ndim > 1 or not np.all((levels > 0) & (levels < 1)):
+            raise ValueError(f"levels must be between 0 and 1; got {level!r}")
+        width = len(levels) if levels.ndim else None
+        return self._evaluate(partial(_quantile, levels), width=width)
+
+    def interval(self, coverage: float = 0.9) -> Array:
+        """Bounds between which the output falls with the given probability.
+
+        Parameters
+        ----------
+        coverage : float
+            Probability, between 0 and 1.
+
+        Returns
+        -------
+        (n, 2) array
+            Lower and upper bounds; the tails outside have equal weight.
+        """
+        coverage = _check_coverage(coverage)
+        tail = (1 - coverage) / 2 if self._held_out is None else _conformal(self._tail_scores, coverage)
+        return self._evaluate(partial(_bounds, tail), width=2)
+
+    def region(self, coverage: float = 0.9) -> list[np.ndarray]:
+        """Smallest set in which the output falls with the given probability.
+
+        It is made of several intervals where the density has several humps. Rows of Dask are computed at once.
+
+        Parameters
+        ----------
+        coverage : float
+            Probability, between 0 and 1.
+
+        Returns
+        -------
+        list of (m, 2) arrays
+            For each row the lower and upper bounds of its intervals, in ascending order, as NumPy arrays.
+        """
+        coverage = _check_coverage(coverage)
+        outside = 1 - coverage if self._held_out is None else _conformal(self._set_scores, coverage)
+
+        def sets(X: Array) -> np.ndarray:
+            return np.concatenate(self._law.by_blocks(partial(_sets, outside), X))
+
+        return list(_computed(apply(self._model, sets, self._X, like=False)))
+
+    def sample(self, random_state: Any = None) -> Array:
+        """Draw an output for each row.
+
+        Parameters
+        ----------
+        random_state : int, RandomState, Generator or None
+            Seed.
+
+        Returns
+        -------
+        (n,) array
+            Outputs; a NumPy array for rows of Dask, which are brought into memory.
+        """
+        (X,) = in_memory(rows_to_use(self._model, self._X)[0])
+        rng = generator(random_state)
+        values = self._law.evaluate(lambda law: law.sample(rng), X)
+        return array_namespace(values).astype(values, X.dtype, copy=False)
+
+    def _evaluate(self, function: Callable[[Mixture], np.ndarray], width: int | None = None) -> Array:
+        return apply(self._model, partial(self._law.evaluate, function), self._X, width=width)
+
+    def _at_outputs(self, function: Callable[[Array, Array], Array], y: Any) -> Array:
+        if isinstance(y, Real):
+            return apply(self._model, partial(_at_one_output, function, float(y)), self._X, like=False)
+        return apply(self._model, function, self._X, y, like=False)
+
+    @cached_property
+    def _tail_scores(self) -> np.ndarray:
+        """Probability of the smaller tail beyond each held-out output."""
+        return self._held_out_scores(lambda law, y: np.minimum(*law.tails(y)))
+
+    @cached_property
+    def _set_scores(self) -> np.ndarray:
+        """Probability outside the smallest set that holds each held-out output."""
+        return self._held_out_scores(Mixture.less_likely)
+
+    def _held_out_scores(self, score: Callable[[Mixture, np.ndarray], np.ndarray]) -> np.ndarray:
+        assert self._held_out is not None
+        scores = apply(self._model, partial(self._law.evaluate, score), *self._held_out, like=False)
+        return np.sort(to_numpy(_computed(scores)))
+
+
+def _check_coverage(coverage: Any) -> float:
+    if not isinstance(coverage, Real) or not 0 < float(coverage) < 1:
+        raise ValueError(f"coverage must be between 0 and 1; got {coverage!r}")
+    return float(coverage)
+
+
+def _conformal(scores: np.ndarray, coverage: float) -> float:
+    """Bound that the score of a new row undercuts with probability at most 1 - coverage, from sorted scores."""
+    rank = len(scores) + 1 - int(np.ceil((len(scores) + 1) * coverage - ROUNDING))
+    return float(scores[rank - 1]) * (1 - ROUNDING) if rank > 0 else 0.0
+
+
+def _computed(values: Any) -> Any:
+    return values.compute() if hasattr(values, "compute") else values
+
+
+def _at_one_output(function: Callable[[Array, Array], Array], y: float, X: Array) -> Array:
+    xp = array_namespace(X)
+    parts = [
+        function(x, xp.full((x.shape[0],), y, dtype=xp.float64, device=device(x)))
+        for (x,) in row_blocks(X, block_rows=BLOCK_ROWS)
+    ]
+    return xp.concat(parts)
+
+
+def _quantile(levels: np.ndarray, law: Mixture) -> np.ndarray:
+    return law.quantile(levels)
+
+
+def _bounds(tail: float, law: Mixture) -> np.ndarray:
+    return law.bounds(tail)
+
+
+def _sets(outside: float, law: Mixture) -> np.ndarray:
+    found = np.empty(len(law), dtype=object)
+    for i, intervals in enumerate(law.sets(outside)):
+        found[i] = intervals
+    return found
