@@ -8,7 +8,16 @@ from typing import Annotated, Any
 import typer
 
 from skmoe.cli import methods
-from skmoe.cli.models import as_json, fit_watched, names_in, parse_experts, parse_noise, streamed_rows
+from skmoe.cli.models import (
+    as_json,
+    fit_watched,
+    names_in,
+    parse_calibration,
+    parse_experts,
+    parse_noise,
+    parse_penalty,
+    streamed_rows,
+)
 from skmoe.cli.shell import UNRELIABLE, check_output, note, print_json, print_table
 
 __all__ = ["fit"]
@@ -25,9 +34,12 @@ def fit(
     data: Data,
     target: Target,
     out: Annotated[str, typer.Option(help="Model file to write.")],
-    experts: Annotated[str, typer.Option(help="Number of experts, or auto (by BIC).")] = "auto",
+    experts: Annotated[str, typer.Option(help="Number of experts, or auto (by held-out rows).")] = "auto",
     activation: Annotated[str, typer.Option(help="linear, sigmoid, relu, tanh or softplus.")] = "linear",
     noise: Annotated[str, typer.Option(help="shared, per-expert or a known noise scale.")] = "per-expert",
+    penalty: Annotated[str, typer.Option(help="Strength of the penalty, or auto; 0 is maximum likelihood.")] = "auto",
+    average: Annotated[int, typer.Option(min=0, help="Models that share in predictions; 0 for the best alone.")] = 0,
+    calibration: Annotated[str, typer.Option(help="Intervals corrected by rows left out: loo, or none.")] = "loo",
     method: methods.Method = "auto",
     input_law: methods.InputLaw = "auto",
     moments: methods.Moments = None,
@@ -56,6 +68,7 @@ def fit(
     """
     start = time.perf_counter()
     n_experts, scale = parse_experts(experts), parse_noise(noise)
+    strength, corrected = parse_penalty(penalty), parse_calibration(calibration)
     written = methods.MethodOptions(method, input_law, moments, decomposition, gate_method, radius, step_size)
     how = written.settings(n_experts)
     if method == "spectral" and (gate_columns or expert_columns):
@@ -88,6 +101,9 @@ def fit(
         n_experts,
         activation=activation,
         noise=scale,
+        penalty=strength,
+        averaging=average,
+        calibration=corrected,
         **how,
         gate_features=X.encoder.expand(names_in(gate_columns), "--gate-columns") if gate_columns else None,
         expert_features=X.encoder.expand(names_in(expert_columns), "--expert-columns") if expert_columns else None,

@@ -19,8 +19,10 @@ __all__ = [
     "named",
     "names_in",
     "open_model",
+    "parse_calibration",
     "parse_experts",
     "parse_noise",
+    "parse_penalty",
     "streamed_rows",
 ]
 
@@ -52,6 +54,26 @@ def parse_noise(text: str) -> float | str:
     if not 0 < number < float("inf"):
         raise ValueError(f"--noise must be shared, per-expert or a positive number; got {text!r}")
     return number
+
+
+def parse_penalty(text: str) -> float | str:
+    """A strength of the penalty, or "auto"."""
+    if text == "auto":
+        return text
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        raise ValueError(f"--penalty must be auto or a number of at least 0; got {text!r}")
+    return number
+
+
+def parse_calibration(text: str) -> str | None:
+    """How intervals are corrected: "loo", or None for "none"."""
+    if text not in ("loo", "none"):
+        raise ValueError(f"--calibration must be loo or none; got {text!r}")
+    return None if text == "none" else text
 
 
 def names_in(text: str | None) -> list[str]:
@@ -126,7 +148,16 @@ def as_json(model: MoERegressor) -> dict[str, Any]:
         "log_likelihood": model.log_likelihood_,
         "n_parameters": model.n_parameters_,
         "n_iter": model.n_iter_,
-        "bic_by_experts": [{"n_experts": k, "bic": bic} for k, bic in model.history_["bic"]],
+        "penalty": model.penalty_,
+        "members": [
+            {"n_experts": len(m.A), "weight": w} for m, w in zip(model.members_, model.member_weights_, strict=True)
+        ],
+        "by_experts": [
+            {"n_experts": k, "held_out_log_density": held, "bic": bic, "icl": icl}
+            for (k, held, _), (_, bic), (_, icl) in zip(
+                model.history_["held_out"], model.history_["bic"], model.history_["icl"], strict=True
+            )
+        ],
         "experts": [
             {
                 "share": model.shares_[i],

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from skmoe.inference import covariance_of, split_errors
+from skmoe.inference import calibration_of, covariance_of, small_sample, split_errors
 from skmoe.model.activations import get_activation
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.rows.checks import check_columns, generator
 from skmoe.rows.inputs import rows_to_fit
 from skmoe.search import Control, Fitted, ModelSpec, Progress, learn
 from skmoe.search.learn import Learned, Request
+from skmoe.search.number import gain
 from skmoe.spectral.options import spectral_options
 
 __all__ = ["fit_regressor"]
@@ -37,14 +38,23 @@ def fit_regressor(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
     spec = ModelSpec(
         family,
         model.noise,
-        float(model.penalty),
+        model.penalty if isinstance(model.penalty, str) else float(model.penalty),
         bool(model.fit_intercept),
         input_law=model.input_law,
         expert_columns=check_columns(model.expert_features, rows.names, d, "expert_features"),
         gate_columns=check_columns(model.gate_features, rows.names, d, "gate_features"),
     )
     settings = {k: repr(v) for k, v in model.get_params().items() if k not in NOT_OF_THE_FIT}
-    request = Request(model.method, model.n_experts, model.n_init, model.checkpoint, settings, options)
+    request = Request(
+        model.method,
+        model.n_experts,
+        model.n_init,
+        model.checkpoint,
+        settings,
+        options,
+        int(model.averaging),
+        model.calibration is not None,
+    )
     control = Control(float(model.tol), int(model.max_iter), _progress(model.verbose), max_time=model.max_time)
     learned = learn(rows, spec, request, generator(model.random_state), control, model._search_config)
     _store(model, learned)
@@ -71,19 +81,21 @@ def _store(model: Any, learned: Learned) -> None:
     fitted = learned.fitted
     p = fitted.parameters
     k, d = p.A.shape
-    covariance = covariance_of(fitted.optimum)
+    covariance, few = covariance_of(fitted.optimum), small_sample(fitted.optimum, k)
+    sizes = np.outer(few.per_parameter(d), few.per_parameter(d))
     model.parameters_ = p
     model.expert_coef_, model.expert_intercept_ = p.A, p.b
     model.gate_coef_, model.gate_intercept_ = p.W, p.c
-    model.noise_scale_, model.shares_ = p.sigma, fitted.shares
-    model.covariance_ = None if covariance is None else covariance.model
-    model.covariance_robust_ = None if covariance is None else covariance.robust
+    model.noise_scale_, model.dof_, model.shares_ = p.sigma * np.sqrt(few.factor), few.dof, fitted.shares
+    model.covariance_ = None if covariance is None else covariance.model * sizes
+    model.covariance_robust_ = None if covariance is None else covariance.robust * sizes
     for name, values in split_errors(model.covariance_, k, d).items():
         setattr(model, f"{name}_se_", values)
     model.n_experts_, model.n_parameters_ = k, fitted.n_parameters
     model.log_likelihood_ = fitted.log_likelihood
     model.n_iter_ = max(len(fitted.trace) - 1, 1)
     model.converged_, model.identified_ = bool(fitted.converged), bool(fitted.identified)
+    _store_what_rows_held_out_say(model, learned)
     found = fitted.spectral
     model.history_ = {
         "objective": np.asarray(fitted.trace),
@@ -92,7 +104,7 @@ def _store(model: Any, learned: Learned) -> None:
         "agreement": fitted.agreement,
         "at_floor": fitted.at_floor,
         "interrupted": fitted.interrupted,
-        "bic": learned.tried,
+        **_numbers_tried(learned),
         "passes": fitted.passes,
         "spectrum": None if found is None else found.spectrum,
         "gap": None if found is None else found.gap,
@@ -100,6 +112,39 @@ def _store(model: Any, learned: Learned) -> None:
         "inputs": asdict(learned.inputs),
         "rows": learned.n_rows,
         "searched": learned.n_searched,
+    }
+
+
+def _store_what_rows_held_out_say(model: Any, learned: Learned) -> None:
+    """The penalty, the models averaged, and the calibration of predictions."""
+    choice, members, task = learned.choice, learned.members, learned.task
+    model.penalty_ = 0.0 if task is None else task.penalty
+    model.members_ = () if members is None else members.parameters
+    model.member_weights_ = np.zeros(0) if members is None else members.weights
+    model.calibration_, model.gate_uncertain_ = None, False
+    if model.calibration is None or choice is None or choice.folds is None or (task is not None and task.sampled):
+        return
+    if members is not None:
+        model.calibration_ = members.held_out.calibration()
+    elif choice.fits is not None:
+        model.calibration_, model.gate_uncertain_ = calibration_of(choice.folds, choice.fits)
+
+
+def _numbers_tried(learned: Learned) -> dict[str, Any]:
+    """What was said of each number of experts tried, by criteria and by held-out rows, and of each penalty."""
+    choice, task = learned.choice, learned.task
+    if choice is None or task is None or choice.folds is None:
+        return {"bic": [], "icl": [], "held_out": [], "penalties": []}
+    n = float(np.sum(choice.folds.weight))
+    shift = 2 * n * float(np.log(task.map.y_scale))
+    chosen = next(t for t in choice.tried if t.k == choice.k)
+    gains = [(t, gain(t.held_out, chosen.held_out, choice.folds.weight)) for t in choice.tried]
+    level = task.in_callers_units(float(np.average(chosen.held_out, weights=choice.folds.weight)))
+    return {
+        "bic": [(t.k, t.bic(n) + shift) for t in choice.tried],
+        "icl": [(t.k, t.icl(n) + shift) for t in choice.tried],
+        "held_out": [(t.k, level + mean, error) for t, (mean, error) in gains],
+        "penalties": choice.penalties,
     }
 
 

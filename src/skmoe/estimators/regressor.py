@@ -15,8 +15,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from skmoe.estimators.fitting import fit_regressor
 from skmoe.estimators.predictive import Predictive
-from skmoe.inference import Summary, diagnose, summarise
-from skmoe.model.evaluation import log_likelihood, r_squared
+from skmoe.inference import Summary, diagnose, small_sample_correction, summarise
+from skmoe.model.evaluation import log_likelihood, r_squared, responsibility_entropy
 from skmoe.model.predictive import PredictiveLaw
 from skmoe.persistence import load_model, save_model
 from skmoe.rows.arrays import Array, to_device, to_numpy
@@ -35,14 +35,17 @@ class MoERegressor(RegressorMixin, BaseEstimator):
 
     .. math:: y \mid x \sim \sum_i \mathrm{softmax}_i(W x + c)\; N(g(a_i^\top x + b_i), \sigma_i^2)
 
-    Fitted by maximum likelihood from a consistent start and others raced beside it. Coefficients, noise and standard
-    errors are in the units of the data. Experts are ordered by falling mean gate weight; the last one is the gate's
-    reference, with coefficients zero.
+    Fitted by penalised maximum likelihood from a consistent start and others raced beside it. What is not given, the
+    number of experts and the strength of the penalty, is chosen by the log density of rows held out, which also correct
+    the levels of predictive intervals. Coefficients, noise and standard errors are in the units of the data. Experts
+    are ordered by falling mean gate weight; the last one is the gate's reference, with coefficients zero. One expert is
+    the regression of the textbook, with its standard errors and intervals.
 
     Parameters
     ----------
     n_experts : int or "auto", default 2
-        "auto" chooses by BIC, from one upwards, as long as there are two rows for each parameter.
+        "auto" chooses by the log density of held-out rows, from one upwards, as long as there are two rows for each
+        parameter; a larger number must gain more than a standard error.
     activation : {"linear", "sigmoid", "relu", "tanh", "softplus"}, callable or Activation
         The experts' activation g.
     method : {"auto", "spectral", "joint-em"}
@@ -60,9 +63,18 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         Whether experts and gate have intercepts.
     noise : "per-expert", "shared" or float
         A noise scale for each expert, one for all, or a known one.
-    penalty : float
-        Ridge on the gate, in total log-likelihood, over standardised inputs. The default keeps gates finite on
-        separable data and is too small to matter elsewhere; 0 is maximum likelihood.
+    penalty : "auto" or float
+        Strength of the penalty, in total log-likelihood and on the standardised scale: it draws gate vectors together,
+        experts to the regression of all rows, and log noise scales to their mean, as normal priors of variance one over
+        the strength do. "auto" takes 0.3 unless held-out rows prefer another strength by more than a standard error; 0
+        is maximum likelihood.
+    averaging : int
+        How many models share in predictions; 0 for the best single one. They have several numbers of experts, if that
+        is "auto", and are weighted by the log density of held-out rows. Coefficients are always those of the best
+        single model.
+    calibration : "loo" or None
+        How levels of predictive distributions are corrected: by rows that were left out of fits, or not at all. With
+        one expert, or with more rows than are searched, there is no correction.
     n_init : int
         Random starts. "auto" looks further where they disagree, the more the more starts: 20 takes about twice as long
         as 10 there, and ends at a better optimum more often. "joint-em" runs each to its end.
@@ -92,6 +104,16 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         Standard errors of the above, NaN where the data do not identify the model.
     shares_ : (k,) array
         Mean gate weight of each expert.
+    dof_ : (k,) array
+        Degrees of freedom of each expert: its rows less the parameters it spends on them.
+    penalty_ : float
+        Strength of the penalty, given or chosen.
+    members_, member_weights_ : tuple, (m,) array
+        Parameters and weights of the models that are averaged, if any.
+    calibration_ : Calibration or None
+        Correction of the levels of predictive distributions.
+    gate_uncertain_ : bool
+        Whether predictive distributions count the uncertainty of the gate, as held-out rows decided.
     log_likelihood_ : float
         Mean per row.
     n_experts_, n_iter_, n_parameters_ : int
@@ -102,7 +124,8 @@ class MoERegressor(RegressorMixin, BaseEstimator):
     encoder_ : TableEncoder or None
         How the columns of a table with text and gaps became inputs.
     history_ : dict
-        The objective per iteration, the starts and which of them won, and what BIC said of each number tried.
+        The objective per iteration, the starts and which of them won, and what held-out rows, BIC and ICL said of each
+        number of experts tried.
 
     Examples
     --------
@@ -123,7 +146,9 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         "input_law": "no_validation",  # type: ignore[dict-item]
         "fit_intercept": ["boolean"],
         "noise": [StrOptions({"shared", "per-expert"}), Interval(Real, 0, None, closed="neither")],
-        "penalty": [Interval(Real, 0, None, closed="left")],
+        "penalty": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "averaging": [Interval(Integral, 0, None, closed="left")],
+        "calibration": [StrOptions({"loo"}), None],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "max_time": [Interval(Real, 0, None, closed="neither"), None],
@@ -147,7 +172,9 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         input_law: Any = "auto",
         fit_intercept: bool = True,
         noise: str | float = "per-expert",
-        penalty: float = 1e-5,
+        penalty: float | str = "auto",
+        averaging: int = 0,
+        calibration: str | None = "loo",
         n_init: int = 10,
         max_iter: int = 500,
         max_time: float | None = None,
@@ -166,6 +193,8 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         self.fit_intercept = fit_intercept
         self.noise = noise
         self.penalty = penalty
+        self.averaging = averaging
+        self.calibration = calibration
         self.n_init = n_init
         self.max_iter = max_iter
         self.max_time = max_time
@@ -229,7 +258,9 @@ class MoERegressor(RegressorMixin, BaseEstimator):
     def _law(self) -> PredictiveLaw:
         """The law of the output given the inputs that all predictions come from."""
         check_is_fitted(self)
-        return PredictiveLaw.of(self.parameters_)
+        if self.members_:
+            return PredictiveLaw(self.members_, self.member_weights_, self.calibration_)
+        return PredictiveLaw((self.parameters_,), np.ones(1), self.calibration_, (small_sample_correction(self),))
 
     def predictive(self, X: Any, *, held_out: tuple[Any, Any] | None = None) -> Predictive:
         """The predictive distribution of y given the inputs, row by row.
@@ -372,7 +403,7 @@ class MoERegressor(RegressorMixin, BaseEstimator):
             if isinstance(X, Streamed):
                 raise ValueError("score takes no sample_weight for rows that are streamed")
             sample_weight = to_device(_check_sample_weight(sample_weight, to_numpy(X), dtype=np.float64), X)
-        return r_squared(self.parameters_, X, y, sample_weight)
+        return r_squared(self._law(), X, y, sample_weight)
 
     def sample(self, X: Any, random_state: Any = None) -> Array:
         """Draw an output for each row of inputs.
@@ -425,6 +456,24 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         """
         total, n = self._log_likelihood(X, y)
         return float(np.log(n)) * self.n_parameters_ - 2 * total
+
+    def icl(self, X: Any, y: Any) -> float:
+        """Integrated classification likelihood: Bayes' criterion plus twice the entropy of the responsibilities.
+
+        Parameters
+        ----------
+        X : (n, d) array or any other holder of rows that `fit` takes
+            Inputs.
+        y : (n,) array, or str
+            Outputs, or the name of their column.
+
+        Returns
+        -------
+        float
+            The criterion; smaller is better, and experts that overlap cost more than by `bic`.
+        """
+        rows = rows_to_use(self, X, y)
+        return self.bic(X, y) + 2 * responsibility_entropy(self.parameters_, *rows)
 
     def _log_likelihood(self, X: Any, y: Any) -> tuple[float, int]:
         check_is_fitted(self)

@@ -23,12 +23,16 @@ class Covariance:
     robust: np.ndarray  # by the sandwich formula
 
 
-def covariance_of(optimum: Optimum | None) -> Covariance | None:
-    """Covariance of a fit; None where the likelihood has no strict maximum, or none was climbed."""
+def covariance_of(optimum: Optimum | None, *, robust: bool = True) -> Covariance | None:
+    """Covariance of a fit; None where the likelihood has no strict maximum, or none was climbed.
+
+    Without `robust` the pass over the rows that the sandwich formula needs is saved, and both versions are the same.
+    """
     if optimum is None or not optimum.fit.identified:
         return None
     problem, fit = optimum.problem, optimum.fit
-    inner = covariances(fit.curvature.information, score_outer(problem, fit.theta), fit.free, problem.total)
+    outer = score_outer(problem, fit.theta) if robust else fit.curvature.information
+    inner = covariances(fit.curvature.information, outer, fit.free, problem.total)
     J = affine_part(lambda v: _in_callers_units(optimum, v), problem.pack(fit.theta))
     # the noise is learned as its logarithm: slopes there, not differences
     J[-problem.k :] = _noise_slopes(optimum)[optimum.order]

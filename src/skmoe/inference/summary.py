@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtri, stdtr, stdtrit
 
 from skmoe.inference.covariance import split_errors
 
@@ -85,28 +85,40 @@ def summarise(model: Any, *, robust: bool) -> Summary:
     experts = "expert" if k == 1 else "experts"
     table = Summary(
         f"Mixture of {k} {experts} ({model.parameters_.g.name}), noise {model.noise!r}",
-        ("part", "term", "estimate", "std. error", "z", "P>|z|", "[0.025", "0.975]"),
+        ("part", "term", "estimate", "std. error", "t", "P>|t|", "[0.025", "0.975]"),
     )
 
-    def add(part: str, term: str, value: float, error: float, tested: bool = True) -> None:
-        z = value / error if tested and error > 0 else np.nan
-        half = TWO_SIDED_95 * error
+    def add(part: str, term: str, value: float, error: float, dof: float, tested: bool = True) -> None:
+        t = value / error if tested and error > 0 else np.nan
+        half = float(stdtrit(dof, 0.975)) * error
         table.rows.append(
-            (part, term, float(value), float(error), float(z), float(2 * ndtr(-abs(z))), value - half, value + half)
+            (
+                part,
+                term,
+                float(value),
+                float(error),
+                float(t),
+                float(2 * stdtr(dof, -abs(t))),
+                value - half,
+                value + half,
+            )
         )
+
+    gate_dof = float(max(model.history_["rows"] - model.n_parameters_, 2))
 
     for what, count, features in (("expert", k, model.expert_features), ("gate", k - 1, model.gate_features)):
         coef, shift = getattr(model, f"{what}_coef_"), getattr(model, f"{what}_intercept_")
         for i in range(count):
             about = f"({100 * model.shares_[i]:.0f}%)" if what == "expert" else f"against {k}"
             part = f"{what} {i + 1} {about}"
+            dof = float(model.dof_[i]) if what == "expert" else gate_dof
             if intercept:
-                add(part, "intercept", shift[i], errors[f"{what}_intercept"][i])
+                add(part, "intercept", shift[i], errors[f"{what}_intercept"][i], dof)
             for j in _used(features, d, names):
-                add(part, names[j], coef[i, j], errors[f"{what}_coef"][i, j])
+                add(part, names[j], coef[i, j], errors[f"{what}_coef"][i, j], dof)
     for i in range(k if model.noise == "per-expert" else 1):
         part = "noise" if model.noise != "per-expert" else f"noise {i + 1}"
-        add(part, "sigma", model.noise_scale_[i], errors["noise_scale"][i], tested=False)
+        add(part, "sigma", model.noise_scale_[i], errors["noise_scale"][i], float(model.dof_[i]), tested=False)
     table.notes += [
         f"mean log-likelihood {model.log_likelihood_:.5f}, {model.n_parameters_} parameters, "
         f"{'converged' if model.converged_ else 'NOT CONVERGED'}",

@@ -15,7 +15,7 @@ from skmoe.model.posterior import Posterior
 from skmoe.rows.arrays import Array, array_namespace, to_numpy
 from skmoe.rows.products import unpack_symmetric, weighted_grams
 
-__all__ = ["EMSums", "em_sums", "gate_objective", "mean_gate", "mean_log_likelihood"]
+__all__ = ["EMSums", "em_sums", "gate_objective", "mean_entropy", "mean_gate", "mean_log_likelihood"]
 
 
 @dataclass(frozen=True)
@@ -95,3 +95,15 @@ def gate_objective(problem: Problem, theta: Theta, W: np.ndarray) -> GateSums:
         return gate_kernel(post.R, *softmax(W_new @ block.V), block.V, block.weight)
 
     return penalised_gate(problem, gate_sums(*problem.mean_of(kernel, theta)), W)
+
+
+def mean_entropy(problem: Problem, theta: Theta) -> float:
+    """Mean over rows of the entropy of the responsibilities: how unsure it is which expert a row belongs to."""
+
+    def kernel(post: Posterior, block: Block) -> tuple[Array]:
+        xp = array_namespace(block.U)
+        R = post.R
+        terms = R * xp.log(xp.where(R > 0, R, xp.ones_like(R)))
+        return (-xp.sum(weighted(terms, block.weight)),)
+
+    return float(problem.mean_of(kernel, theta)[0])

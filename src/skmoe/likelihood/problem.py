@@ -37,7 +37,10 @@ class Settings:
     least_ridge : float
         Ridge on the gate that is there without a penalty.
     noise_floor : float
-        Least noise scale, as the model sees outputs.
+        Least noise scale, as the model sees outputs: a fit that reaches it is degenerate.
+    resolution : float
+        Least noise scale that rounded outputs allow, as the model sees them; zero where they are not rounded. A fit
+        may end there.
     least_share : float
         Least share of the rows an expert may hold.
     least_rows : float
@@ -49,6 +52,7 @@ class Settings:
     pooled: Any = 0.0
     least_ridge: float = 1e-5
     noise_floor: float = 1e-3
+    resolution: float = 0.0
     least_share: float = 0.005
     least_rows: float = 2.0
 
@@ -112,7 +116,7 @@ class Problem:
     @property
     def noise_floor(self) -> float:
         """Least noise scale, as the model sees outputs."""
-        return self.settings.noise_floor
+        return max(self.settings.noise_floor, self.settings.resolution)
 
     @property
     def min_share(self) -> float:
@@ -162,8 +166,9 @@ class Problem:
         return np.array([theta.sigma[g.start] <= self.noise_floor * (1 + 1e-9) for g in self.noise_groups], dtype=bool)
 
     def is_admissible(self, theta: Theta, share: np.ndarray) -> bool:
-        """Whether no expert is nearly empty and no noise scale sits on its floor."""
-        return bool(np.all(share >= self.min_share) and not np.any(self.at_floor(theta)))
+        """Whether no expert is nearly empty and no noise scale sits on its floor, unless outputs are rounded."""
+        degenerate = self.settings.resolution < self.settings.noise_floor and np.any(self.at_floor(theta))
+        return bool(np.all(share >= self.min_share) and not degenerate)
 
     # -- one pass over the rows ---------------------------------------------------------------------------------------
 

@@ -8,10 +8,11 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skmoe.model.parameters import MoEParameters
+from skmoe.model.predictive import PredictiveLaw
 from skmoe.rows.arrays import Array, array_namespace, to_numpy
 from skmoe.rows.blocks import block_rows_for, sum_over_blocks, take_rows
 
-__all__ = ["log_likelihood", "mean_gate", "r_squared"]
+__all__ = ["log_likelihood", "mean_gate", "r_squared", "responsibility_entropy"]
 
 
 def _block_rows(parameters: MoEParameters) -> int:
@@ -28,6 +29,17 @@ def log_likelihood(parameters: MoEParameters, X: Array, y: Array, weight: Array 
     return float(sum_over_blocks(kernel, X, y, weight, block_rows=_block_rows(parameters))[0])
 
 
+def responsibility_entropy(parameters: MoEParameters, X: Array, y: Array) -> float:
+    """Entropy of the responsibilities of all rows together: how unsure it is which expert each belongs to."""
+
+    def kernel(x: Array, t: Array) -> tuple[Array]:
+        R = parameters.responsibilities(x, t)
+        xp = array_namespace(R)
+        return (-xp.sum(R * xp.log(xp.where(R > 0, R, xp.ones_like(R)))),)
+
+    return float(sum_over_blocks(kernel, X, y, block_rows=_block_rows(parameters))[0])
+
+
 def mean_gate(parameters: MoEParameters, X: Array, weight: Array | None = None) -> np.ndarray:
     """Mean probability of each expert, (k,)."""
 
@@ -39,7 +51,7 @@ def mean_gate(parameters: MoEParameters, X: Array, weight: Array | None = None) 
     return total / np.sum(total)
 
 
-def r_squared(parameters: MoEParameters, X: Array, y: Array, weight: Array | None = None) -> float:
+def r_squared(law: PredictiveLaw, X: Array, y: Array, weight: Array | None = None) -> float:
     """Share of the variance of y that predictions explain, as scikit-learn's ``r2_score`` defines it."""
     if X.shape[0] < 2:
         warnings.warn("R2 is not defined for fewer than two rows", UndefinedMetricWarning, stacklevel=3)
@@ -55,11 +67,11 @@ def r_squared(parameters: MoEParameters, X: Array, y: Array, weight: Array | Non
         size = xp.sum(w)
         shifted = t - one
         mean = xp.sum(w * shifted) / size if float(size) else size
-        errors, inside = w * (t - parameters.predict(x)) ** 2, w * (shifted - mean) ** 2
+        errors, inside = w * (t - law.mean(x)) ** 2, w * (shifted - mean) ** 2
         return xp.sum(errors), xp.sum(inside), size * mean**2, size * mean, size
 
     rest, inside, squares, total, size = (
-        float(v) for v in sum_over_blocks(kernel, X, y, weight, block_rows=_block_rows(parameters))
+        float(v) for v in sum_over_blocks(kernel, X, y, weight, block_rows=_block_rows(law.members[0]))
     )
     spread = inside + max(squares - total**2 / size, 0.0)
     if spread == 0:  # a constant y is explained by a perfect prediction alone

@@ -11,7 +11,7 @@ coefficients and draw the gate towards equal weights by that of its own, with x~
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -111,9 +111,13 @@ class PredictiveLaw:
         """The same for a function that gives an array by rows, in the library and on the device of the rows."""
         return to_device(np.concatenate(self.by_blocks(function, X, y)), X)
 
+    def with_sure_gate(self) -> PredictiveLaw:
+        """The same law with the uncertainty of the gates left out."""
+        return replace(self, corrections=tuple(c and replace(c, gate_covariance=None) for c in self._corrections))
+
     def mean(self, X: Array) -> Array:
         """Mean of the output, (n,)."""
-        if not self.plain:
+        if any(c is not None and c.gate_covariance is not None for c in self._corrections):
             return self.evaluate(Mixture.mean, X)
         xp = array_namespace(X)
         means = [w * member.predict(X) for w, member in zip(self.member_weights.tolist(), self.members, strict=True)]

@@ -19,16 +19,28 @@ import numpy as np
 
 from skmoe.inference import split_errors
 from skmoe.model.activations import ACTIVATIONS
+from skmoe.model.calibration import Calibration
 from skmoe.model.parameters import MoEParameters
 from skmoe.rows.encoder import TableEncoder
 from skmoe.rows.writing import replacing
 
 __all__ = ["load_model", "save_model"]
 
-FORMAT = 2
-ARRAYS = ("expert_coef_", "expert_intercept_", "gate_coef_", "gate_intercept_", "noise_scale_", "shares_")
+FORMAT = 3
+ARRAYS = ("expert_coef_", "expert_intercept_", "gate_coef_", "gate_intercept_", "noise_scale_", "shares_", "dof_")
+MEMBER_ARRAYS = ("A", "b", "W", "c", "sigma")  # of the models that are averaged, one after the other
 OPTIONAL = ("covariance_", "covariance_robust_")
-NUMBERS = ("n_experts_", "n_parameters_", "log_likelihood_", "n_iter_", "converged_", "identified_", "n_features_in_")
+NUMBERS = (
+    "n_experts_",
+    "n_parameters_",
+    "log_likelihood_",
+    "n_iter_",
+    "converged_",
+    "identified_",
+    "n_features_in_",
+    "penalty_",
+    "gate_uncertain_",
+)
 
 NOT_KEPT = ("random_state", "input_law", "activation", "checkpoint", "verbose")  # of the fit, not of the model
 
@@ -55,10 +67,16 @@ def save_model(model: Any, path: Any) -> None:
         "settings": settings | {"activation": name},
         "numbers": {k: _plain(getattr(model, k)) for k in NUMBERS},
         "history": {k: _plain(v) for k, v in model.history_.items()},
+        "calibration": _plain(model.calibration_),
+        "members": [len(member.A) for member in model.members_],
     }
     if hasattr(model, "feature_names_in_"):
         header["feature_names"] = [str(n) for n in model.feature_names_in_]
     arrays = {k: getattr(model, k) for k in (*ARRAYS, *OPTIONAL) if getattr(model, k) is not None}
+    arrays |= {"plug_in_scale": model.parameters_.sigma, "member_weights": model.member_weights_}
+    if model.members_:
+        for part in MEMBER_ARRAYS:
+            arrays[f"member_{part}"] = np.concatenate([getattr(member, part) for member in model.members_])
     with replacing(path) as beside, zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr("model.json", json.dumps(header, indent=1))
         if model.encoder_ is not None:
@@ -87,18 +105,21 @@ def load_model(path: Any, make: Callable[..., Any]) -> Any:
         model.encoder_ = None if table is None else TableEncoder.from_json(table)
         if model.encoder_ is not None and len(model.encoder_.features) != d:
             raise ValueError("what it says of its columns is not of this model")
+        family = header["settings"]["activation"]
+        model.parameters_ = MoEParameters(
+            model.expert_coef_,
+            model.gate_coef_,
+            arrays["plug_in_scale"],
+            b=model.expert_intercept_,
+            c=model.gate_intercept_,
+            family=family,
+        )
+        model.members_, model.member_weights_ = _members(header["members"], arrays, d, family)
+        model.calibration_ = None if header["calibration"] is None else Calibration(**header["calibration"])
     except (FileNotFoundError, _LaterVersionError):
         raise
     except (zipfile.BadZipFile, zlib.error, KeyError, EOFError, OSError, TypeError, ValueError) as error:
         raise ValueError(f"{path} is damaged or not a skmoe model file ({error}); save the model again") from error
-    model.parameters_ = MoEParameters(
-        model.expert_coef_,
-        model.gate_coef_,
-        model.noise_scale_,
-        b=model.expert_intercept_,
-        c=model.gate_intercept_,
-        family=header["settings"]["activation"],
-    )
     for name, values in split_errors(model.covariance_, k, d).items():
         setattr(model, f"{name}_se_", values)
     model.history_ = header["history"]
@@ -108,6 +129,24 @@ def load_model(path: Any, make: Callable[..., Any]) -> Any:
     if "feature_names" in header:
         model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
     return model
+
+
+def _members(
+    experts: list[int], arrays: dict[str, np.ndarray], d: int, family: Any
+) -> tuple[tuple[MoEParameters, ...], np.ndarray]:
+    """Models that are averaged, so many experts each, and their weights."""
+    weights = arrays["member_weights"]
+    if len(weights) != len(experts):
+        raise ValueError("its averaged models and their weights do not fit together")
+    ends = np.cumsum(experts)[:-1].tolist()
+    parts = {name: np.split(arrays[f"member_{name}"], ends) for name in MEMBER_ARRAYS} if experts else {}
+    members = tuple(
+        MoEParameters(parts["A"][i], parts["W"][i], parts["sigma"][i], parts["b"][i], parts["c"][i], family)
+        for i in range(len(experts))
+    )
+    if any(member.A.shape != (k, d) or member.W.shape != (k, d) for member, k in zip(members, experts, strict=True)):
+        raise ValueError("shapes of its averaged models do not fit together")
+    return members, weights
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any] | None, dict[str, np.ndarray]]:
@@ -125,7 +164,11 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any] | None, dict[str, 
             for name in file.namelist()
             if name.endswith(".npy")
         }
-    return (_from_first_edition(header) if version == 1 else header), table, arrays
+    if version == 1:
+        header = _from_first_edition(header)
+    if version < 3:
+        header, arrays = _from_second_format(header, arrays)
+    return header, table, arrays
 
 
 def _from_first_edition(header: dict[str, Any]) -> dict[str, Any]:
@@ -134,6 +177,20 @@ def _from_first_edition(header: dict[str, Any]) -> dict[str, Any]:
     settings["penalty"] = settings.pop("gate_penalty")
     history["objective"] = history.pop("log_likelihood")
     return header | {"settings": settings, "history": history}
+
+
+def _from_second_format(
+    header: dict[str, Any], arrays: dict[str, np.ndarray]
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """A model of one member, without calibration, whose noise scales are those of maximum likelihood."""
+    settings, history = dict(header["settings"]), dict(header["history"])
+    settings |= {"penalty": 0.0, "calibration": None}  # its penalty was a ridge on the gate alone, and next to nothing
+    history |= {"icl": [], "held_out": [], "penalties": []}
+    sigma = arrays["noise_scale_"]
+    more = {"dof_": np.full(len(sigma), np.inf), "plug_in_scale": sigma, "member_weights": np.zeros(0)}
+    numbers = header["numbers"] | {"penalty_": 0.0, "gate_uncertain_": False}
+    told = {"settings": settings, "history": history, "numbers": numbers, "calibration": None, "members": []}
+    return header | told, arrays | more
 
 
 def _plain(value: Any) -> Any:

@@ -130,20 +130,42 @@ class SearchConfig:
     subsample_part: float = 3.0
     """And only where that is less than all rows over this."""
 
+    # -- held-out rows ------------------------------------------------------------------------------------------------
+    folds: int = 5
+    """Parts that rows are held out by."""
+    fold_rows: int = 2000
+    """Tables up to this size take part in the folds with all their rows."""
+    fold_rows_per_parameter: int = 40
+    """Larger ones with so many rows per parameter of the largest model: what fits lose to fewer rows is then little."""
+    most_fold_rows: int = 5000
+    """But with no more than these."""
+    fold_starts: int = 4
+    """Random starts of each fold."""
+    fold_splits: int = 2
+    """Splits of the next smaller model of the same fold, beside them."""
+    fold_strides: int = 4
+    """Strides of L-BFGS steps of these climbs: longer ones gain nothing on rows not seen."""
+    penalty: float = 0.3
+    """Strength of the penalty unless held-out rows say otherwise: on real tables few of them prefer another one, and
+    most starts then end at one optimum."""
+    penalties: tuple[float, ...] = (0.0, 0.3, 3.0, 30.0)
+    """Strengths to choose from."""
+    member_penalties: tuple[float, ...] = (0.03, 0.3)
+    """Strengths of models that are averaged."""
+
     # -- number of experts --------------------------------------------------------------------------------------------
+    numbers: tuple[int, ...] = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32)
+    """Numbers that "auto" tries, in this order."""
     most_experts: int = 10
-    """The largest number that "auto" tries."""
+    """The largest number that "auto" chooses: nobody reads more regimes."""
+    most_averaged: int = 32
+    """The largest number of experts of a model that is one of many averaged."""
     rows_per_expert_coefficient: float = 2.0
     """Rows that each coefficient of an expert needs; numbers of experts that rows cannot carry are not tried."""
     rows_per_parameter: float = 2.0
-    """Rows that each parameter needs, gate and noise among them, where the number of experts is to be chosen: BIC does
-    not see that a fit of as many parameters as rows is worthless."""
+    """Rows that each parameter needs, gate and noise among them, where the number of experts is to be chosen."""
     patience: int = 2
     """Numbers of experts tried beyond the best before "auto" stops."""
-    quick_starts: int = 2
-    """Random starts where numbers of experts are compared: models grown from smaller ones are there too."""
-    quick_rounds: int = 2
-    """Rounds of moves there."""
 
     def with_starts(self, starts: int) -> SearchConfig:
         """The same search, begun with so many random starts; what follows where ends disagree is wider alike."""

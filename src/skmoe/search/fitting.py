@@ -18,7 +18,7 @@ from skmoe.search.starts import spectral_start
 from skmoe.search.task import Task
 from skmoe.spectral.experts import ExpertsResult
 
-__all__ = ["Fitted", "Optimum", "fit_search", "fitted_at"]
+__all__ = ["Fitted", "Optimum", "fit_search", "fitted_at", "interrupted_at"]
 
 
 @dataclass(frozen=True)
@@ -99,8 +99,8 @@ def fitted_at(task: Task, problem: Problem, fit: Fit) -> Fitted:
 class _Teller:
     """Tells of progress in the caller's units, notes points in the checkpoint, and ends a fit that is out of time."""
 
-    def __init__(self, task: Task, k: int, most_experts: int, stage: str, rng: np.random.Generator) -> None:
-        self.task, self.k, self.most_experts, self.stage, self.rng = task, k, most_experts, stage, rng
+    def __init__(self, task: Task, k: int, stage: str, rng: np.random.Generator) -> None:
+        self.task, self.k, self.stage, self.rng = task, k, stage, rng
         self.reached: Theta | None = None  # after the search
         self._steps, self._began = count(1), task.control.seconds
 
@@ -109,8 +109,7 @@ class _Teller:
         if control.progress is not None:
             spent = control.seconds - self._began
             left = spent * (most - done) / done if done else float("nan")
-            left += (self.most_experts - self.k) * (spent + left)  # larger numbers of experts take as long, at least
-            where = self.k, next(self._steps), self.task.in_callers_units(level), self.most_experts
+            where = self.k, next(self._steps), self.task.in_callers_units(level), self.k
             control.progress(Progress(what, *where, done, most, control.seconds, left))
         if control.out_of_time:
             raise OutOfTimeError
@@ -135,23 +134,21 @@ def fit_search(
     rng: np.random.Generator,
     *,
     warm: Sequence[Start] = (),
-    quick: bool = False,
-    most_experts: int | None = None,
 ) -> Fitted:
     """The default: consistent start, other cheap starts beside it, maximum likelihood from the winners.
 
     A large table is searched on its sample, and the winner finished on all rows.
     """
-    stage = f"{k} experts{', quick' if quick else ''}"
-    teller = _Teller(task, k, most_experts or k, stage, rng)
+    stage = f"{k} experts"
+    teller = _Teller(task, k, stage, rng)
     checkpoint = task.control.checkpoint
     known = None if checkpoint is None else checkpoint.get(stage, rng)
     if known is not None:
         return _resumed(task, k, known, teller)
     problem = task.problem(k, task.searched)
-    found = None if quick else spectral_start(task, problem, rng)
+    found = spectral_start(task, problem, rng)
     starts = list(warm) if found is None else [found[0], *warm]
-    search = Search(problem, rng, task.control, task.config, starts=starts, on_step=teller.on_search, quick=quick)
+    search = Search(problem, rng, task.control, task.config, starts=starts, on_step=teller.on_search)
     interrupted = False
     try:
         fit = search.run()
@@ -179,6 +176,12 @@ def fit_search(
         interrupted=interrupted,
         spectral=None if found is None else found[1],
     )
+
+
+def interrupted_at(task: Task, theta: Theta) -> Fitted:
+    """A fit that was stopped before its search began, at the best point known."""
+    problem = task.problem(len(theta.A), task.searched)
+    return replace(fitted_at(task, problem, Fit.of(Ascent(Point(problem, theta)), converged=False)), interrupted=True)
 
 
 def _in_callers_units(task: Task, records: Sequence[StartRecord]) -> tuple[StartRecord, ...]:

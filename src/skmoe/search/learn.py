@@ -14,13 +14,16 @@ from skmoe.rows.inputs import RowsToFit
 from skmoe.rows.table_moments import table_moments
 from skmoe.search.checkpoint import Checkpoint
 from skmoe.search.config import SearchConfig
-from skmoe.search.fitting import Fitted, fit_search
+from skmoe.search.finish import maximise
+from skmoe.search.fitting import Fitted, fit_search, interrupted_at
 from skmoe.search.input_shape import InputShape, input_shape
 from skmoe.search.joint_em import fit_joint_em
-from skmoe.search.number import choose_experts
-from skmoe.search.records import Control
+from skmoe.search.members import Members, average
+from skmoe.search.number import Choice, choose
+from skmoe.search.records import Control, Start, StartKind
 from skmoe.search.spectral_fit import fit_spectral
 from skmoe.search.standardise import standardised
+from skmoe.search.starts import pooled_regression
 from skmoe.search.task import ModelSpec, Task, canonical, check_memory, most_experts, prepare, streamed_scale
 from skmoe.spectral.options import SpectralOptions
 
@@ -42,6 +45,10 @@ class Request:
         What the fit was asked for, to tell its checkpoint from others.
     options : SpectralOptions
         Choices of "spectral".
+    averaging : int
+        Models that share in predictions.
+    calibrated : bool
+        Whether rows are to be held out for calibration.
     """
 
     method: str
@@ -50,17 +57,21 @@ class Request:
     checkpoint: Any
     settings: Mapping[str, str]
     options: SpectralOptions
+    averaging: int = 0
+    calibrated: bool = True
 
 
 @dataclass(frozen=True)
 class Learned:
-    """A fitted model, the numbers of experts tried with their BIC, and what was seen of the rows."""
+    """A fitted model, what was seen of the rows, what was chosen by rows held out, and models averaged, if any."""
 
     fitted: Fitted
-    tried: list[tuple[int, float]]
     inputs: InputShape
     n_rows: int
     n_searched: int
+    task: Task | None = None
+    choice: Choice | None = None
+    members: Members | None = None
 
 
 def learn(
@@ -74,6 +85,8 @@ def learn(
     """Learn a model by the method asked for."""
     if request.checkpoint is not None and request.method != "auto":
         raise ValueError(f'checkpoint is for method="auto"; method is {request.method!r}')
+    if request.averaging and request.method != "auto":
+        raise ValueError(f'averaging is for method="auto"; method is {request.method!r}')
     if request.method == "spectral":
         return _learn_spectral(rows, spec, request, rng, control, config)
     if not isinstance(request.n_experts, str):
@@ -83,15 +96,37 @@ def learn(
         seen = asdict(task.moments) | {"shape": rows.X.shape}
         checkpoint = Checkpoint(request.checkpoint, request.settings, seen)
         task = replace(task, control=replace(control, checkpoint=checkpoint))
-    tried: list[tuple[int, float]] = []
     if request.method == "joint-em":
-        fitted = fit_joint_em(task, _experts_carried(task, request), rng, request.n_init)
-    elif request.n_experts == "auto":
-        fitted, tried = choose_experts(task, rng)
+        fitted, choice, members = fit_joint_em(task, _experts_carried(task, request), rng, request.n_init), None, None
     else:
-        fitted = fit_search(task, _experts_carried(task, request), rng)
+        task, fitted, choice, members = _learn_search(task, request, rng)
     shape = input_shape(task.searched, task.moments, fitted.parameters)
-    return Learned(fitted, tried, shape, task.n_rows, task.searched.n if task.sampled else task.n_rows)
+    searched = task.searched.n if task.sampled else task.n_rows
+    return Learned(fitted, shape, task.n_rows, searched, task, choice, members)
+
+
+def _learn_search(
+    task: Task, request: Request, rng: np.random.Generator
+) -> tuple[Task, Fitted, Choice | None, Members | None]:
+    """Choose what was left open by rows held out, search for the optimum of that, and average models if asked to."""
+    auto = request.n_experts == "auto"
+    n_experts = request.n_experts if auto else _experts_carried(task, request)
+    penalty = task.spec.penalty
+    strength = task.config.penalty if isinstance(penalty, str) else float(penalty)
+    pooled = maximise(task.problem(1, task.searched), pooled_regression(task.problem(1, task.searched))).theta.A[0]
+    task = replace(task, penalty=strength, pooled=pooled)
+    open_questions = request.calibrated or isinstance(penalty, str)
+    if not (auto or request.averaging or (open_questions and n_experts != 1)):
+        return task, fit_search(task, int(n_experts), rng), None, None
+    choice = choose(task, n_experts, request.averaging, rng)
+    task = replace(task, penalty=choice.penalty)
+    if choice.interrupted and auto:
+        return task, interrupted_at(task, choice.theta), choice, None
+    warm = [] if choice.fits is None else choice.fits.best
+    starts = [Start(f"fold {i}", StartKind.FOLD, theta) for i, theta in enumerate(warm)]
+    fitted = fit_search(task, choice.k, rng, warm=starts if choice.k > 1 else ())
+    members = average(task, choice, request.averaging) if request.averaging else None
+    return task, fitted, choice, members
 
 
 def _experts_carried(task: Task, request: Request) -> int:
@@ -133,4 +168,4 @@ def _learn_spectral(
     fitted = fit_spectral(rows, spec, moments, int(request.n_experts), rng, control, request.options)
     whitened = standardised(moments, intercept=True, outputs=False)
     shape = input_shape(MappedRows(rows.X, rows.y, rows.weight, whitened, moments.total), moments, fitted.parameters)
-    return Learned(fitted, [], shape, n, n)
+    return Learned(fitted, shape, n, n)

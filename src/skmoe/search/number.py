@@ -1,72 +1,229 @@
-"""The number of experts: tried from one upwards, each fit also started from a split of the one before."""
+"""The number of experts and the strength of the penalty, chosen by the log density of held-out rows.
+
+A larger number of experts is taken where held-out rows gain more than a standard error by it. The penalty is chosen
+after the number, and stays at its default unless another strength gains more than a standard error.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from itertools import count
 
 import numpy as np
 
 from skmoe.likelihood import Theta
-from skmoe.search.fitting import Fitted, fit_search
-from skmoe.search.moves import grown_starts
-from skmoe.search.records import Start, StartKind
+from skmoe.likelihood.em import mean_entropy, mean_log_likelihood
+from skmoe.search.climb import BatchAscent
+from skmoe.search.config import SearchConfig
+from skmoe.search.folds import (
+    FoldFits,
+    Folds,
+    HeldOut,
+    OnStep,
+    climbed,
+    converged,
+    fit_folds,
+    folds_of,
+    under_penalties,
+)
+from skmoe.search.records import OutOfTimeError, Progress
 from skmoe.search.task import Task, most_experts
 
-__all__ = ["choose_experts"]
+__all__ = ["Choice", "Tried", "choose", "gain"]
 
 
-def choose_experts(task: Task, rng: np.random.Generator) -> tuple[Fitted, list[tuple[int, float]]]:
-    """The fit whose number of experts has the smallest BIC, and the numbers tried with theirs.
+@dataclass(frozen=True)
+class Tried:
+    """What rows say of one number of experts.
 
-    Numbers are compared by quick searches; the one chosen is then searched for in full.
+    Attributes
+    ----------
+    k : int
+    held_out : (n,) array
+        Log densities of held-out rows, calibrated, on the standardised scale.
+    averaged : (n,) array
+        The same of the average of all models fitted with so many experts.
+    fits : list of FoldFits
+        One for each strength of the penalty.
+    theta : Theta
+        The best of the same models after some steps on all these rows.
+    log_likelihood, entropy : float
+        Mean per row there, of the model and of its responsibilities.
+    n_parameters : int
     """
-    config = task.config
-    most = _most_to_choose_from(task)
-    tried: list[tuple[int, float]] = []
-    fits: dict[int, Fitted] = {}
 
-    def best() -> int:
-        return min(tried, key=lambda pair: pair[1])[0]
+    k: int
+    held_out: np.ndarray
+    averaged: np.ndarray
+    fits: list[FoldFits]
+    theta: Theta
+    log_likelihood: float
+    entropy: float
+    n_parameters: int
 
+    def bic(self, n: float) -> float:
+        """Bayes' criterion; smaller is better."""
+        return self.n_parameters * float(np.log(n)) - 2 * n * self.log_likelihood
+
+    def icl(self, n: float) -> float:
+        """Bayes' criterion with the entropy of the responsibilities; smaller is better."""
+        return self.bic(n) + 2 * n * self.entropy
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The number of experts and the penalty chosen, and what led to them.
+
+    Attributes
+    ----------
+    k : int
+    penalty : float
+    folds : Folds or None
+        None where no rows were held out.
+    fits : FoldFits or None
+        The best model of each fold with this number of experts and penalty.
+    tried : list of Tried
+    penalties : list of (float, float)
+        Strengths compared, with the mean log density of held-out rows.
+    interrupted : bool
+    """
+
+    k: int
+    penalty: float
+    folds: Folds | None = None
+    fits: FoldFits | None = None
+    tried: list[Tried] = field(default_factory=list)
+    penalties: list[tuple[float, float]] = field(default_factory=list)
+    interrupted: bool = False
+
+    @property
+    def theta(self) -> Theta:
+        """The best model known of the chosen number of experts."""
+        return next(t.theta for t in self.tried if t.k == self.k)
+
+
+def choose(task: Task, n_experts: int | str, averaging: int, rng: np.random.Generator) -> Choice:
+    """Choose what was left open: the number of experts, the penalty, or neither, where folds serve calibration only."""
+    config, chosen = task.config, task.spec.penalty == "auto"
+    ladder = _ladder(task, averaging) if isinstance(n_experts, str) else [int(n_experts)]
+    folds = folds_of(task, task.problem(ladder[-1]).n_parameters, rng)
+    if folds is None:
+        return Choice(ladder[0], task.penalty)
+    strengths = [task.penalty]
+    if averaging and chosen and folds.n <= config.fold_rows:  # with more rows a penalty matters little
+        strengths += [tau for tau in config.member_penalties if tau != task.penalty]
+    starts = max(config.fold_starts, -(-averaging // len(folds.parts)))
+    tried: list[Tried] = []
     try:
-        for k in range(1, most + 1):
-            warm = []
-            if k > 1:
-                problem = task.problem(k, task.searched)
-                warm = grown_starts(problem, [_theta(fits[k - 1])], config, rng, config.splits)
-            fits[k] = fit_search(task, k, rng, warm=warm, quick=True, most_experts=most)
-            tried.append((k, bic(fits[k], task.moments.total)))
-            if fits[k].interrupted:
-                raise KeyboardInterrupt
-            if k - best() >= config.patience:
+        for k in ladder:
+            tell = _telling(task, k, ladder[-1], len(tried), len(ladder))
+            smaller = tried[-1].fits[0] if tried else None
+            fits = fit_folds(task, folds, k, strengths, starts, rng, smaller=smaller, on_step=tell)
+            tried.append(_judged(task, folds, fits, tell))
+            if _enough(tried, averaging, folds, config):
                 break
-        chosen = fits[best()]
-        if best() == 1:
-            return chosen, tried
-        again = Start("chosen", StartKind.CHOSEN, _theta(chosen))
-        full = fit_search(task, best(), rng, warm=[again])
-        return max(full, chosen, key=lambda fitted: fitted.log_likelihood), tried
-    except KeyboardInterrupt:
-        if not tried:  # nothing to keep yet
+    except (KeyboardInterrupt, OutOfTimeError) as stop:
+        if not tried or (isinstance(stop, KeyboardInterrupt) and not isinstance(n_experts, str)):
+            if isinstance(stop, OutOfTimeError):
+                return Choice(ladder[0], task.penalty)
             raise
-        return replace(fits[best()], interrupted=True, converged=False), tried
+        return Choice(_best_number(tried, config.most_experts, folds).k, task.penalty, tried=tried, interrupted=True)
+    best = _best_number(tried, config.most_experts, folds)
+    choice = Choice(best.k, task.penalty if best.k > 1 else 0.0, folds, best.fits[0], tried)
+    return choice if best.k == 1 else _with_penalty(task, choice, chosen)
 
 
-def _most_to_choose_from(task: Task) -> int:
-    """The largest number of experts to try: one whose parameters, gate and noise among them, the rows can carry."""
-    config, k = task.config, 1
-    most = min(config.most_experts, most_experts(task.spec, task.moments, config))
-    while k < most and config.rows_per_parameter * task.problem(k + 1).n_parameters <= task.moments.total:
-        k += 1
-    return k
+def _ladder(task: Task, averaging: int) -> list[int]:
+    """Numbers of experts to try: those whose parameters, gate and noise among them, the rows can carry."""
+    config = task.config
+    most = config.most_averaged if averaging else config.most_experts
+    most = min(most, most_experts(task.spec, task.moments, config))
+
+    def carried(k: int) -> bool:
+        return k <= most and config.rows_per_parameter * task.problem(k).n_parameters <= task.moments.total
+
+    return [1, *(k for k in config.numbers if k > 1 and carried(k))]
 
 
-def bic(fitted: Fitted, n: float) -> float:
-    """Bayes' criterion; smaller is better."""
-    return fitted.n_parameters * float(np.log(n)) - 2 * n * fitted.log_likelihood
+def _telling(task: Task, k: int, most: int, done: int, numbers: int) -> OnStep:
+    """Tells of progress while models are fitted to folds, and ends a fit that is out of time."""
+    control, steps = task.control, count(1)
+
+    def tell(ascent: BatchAscent) -> None:
+        if control.progress is not None:
+            left = control.seconds * (numbers - done) / done if done else float("nan")
+            level = task.in_callers_units(float(np.max(ascent.log_likelihood)))
+            control.progress(Progress("folds", k, next(steps), level, most, 0, 0, control.seconds, left))
+        if control.out_of_time:
+            raise OutOfTimeError
+
+    return tell
 
 
-def _theta(fitted: Fitted) -> Theta:
-    if fitted.optimum is None:
-        raise ValueError("a fit without an optimum of the likelihood cannot be grown")
-    return fitted.optimum.fit.theta
+def _judged(task: Task, folds: Folds, fits: list[FoldFits], tell: OnStep) -> Tried:
+    """What held-out rows and criteria say of models fitted to folds."""
+    k = fits[0].k
+    problem = task.problem(k, folds.rows)
+    theta = fits[0].best[0]
+    if k > 1:
+        theta = climbed(problem, fits[0].best, [task.penalty], task.config, tell)[0][0]
+    single = HeldOut.of(folds, fits[:1], [1.0], best=True)
+    averaged = HeldOut.of(folds, fits, [1 / len(fits)] * len(fits))
+    return Tried(
+        k,
+        single.calibrated(),
+        averaged.calibrated(),
+        fits,
+        theta,
+        mean_log_likelihood(problem, theta),
+        mean_entropy(problem, theta),
+        problem.n_parameters,
+    )
+
+
+def _enough(tried: list[Tried], averaging: int, folds: Folds, config: SearchConfig) -> bool:
+    """Whether the last few numbers tried gained nothing, for a single model and, where asked for, an average."""
+    idle = len(tried) - 1 - tried.index(_best_number(tried, config.most_experts, folds))
+    if averaging:
+        levels = [float(np.average(t.averaged, weights=folds.weight)) for t in tried]
+        idle = min(idle, len(levels) - 1 - int(np.argmax(levels)))
+    return idle >= config.patience
+
+
+def gain(better: np.ndarray, other: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
+    """Mean gain in log density over rows, and its standard error."""
+    gains = better - other
+    mean = float(np.average(gains, weights=weight))
+    spread = float(np.average((gains - mean) ** 2, weights=weight)) ** 0.5
+    return mean, spread / float(np.sum(weight)) ** 0.5
+
+
+def _best_number(tried: list[Tried], most: int, folds: Folds) -> Tried:
+    """The last number of experts that gained more than a standard error over the best before it."""
+    best = tried[0]
+    for t in tried[1:]:
+        mean, error = gain(t.held_out, best.held_out, folds.weight)
+        if mean > error and t.k <= most:
+            best = t
+    return best
+
+
+def _with_penalty(task: Task, choice: Choice, chosen: bool) -> Choice:
+    """The chosen number of experts with models of the folds at the top, and the strength that held-out rows prefer."""
+    config, folds, tell = task.config, choice.folds, _telling(task, choice.k, choice.k, 0, 1)
+    if folds is None or choice.fits is None:
+        return choice
+    try:
+        here = converged(choice.fits, config, tell)
+        if not chosen:
+            return replace(choice, fits=here)
+        candidates = [here, *under_penalties(here, [t for t in config.penalties if t != here.penalty], config, tell)]
+        densities = [HeldOut.of(folds, [fits], [1.0]).calibrated() for fits in candidates]
+    except OutOfTimeError:
+        return replace(choice, fits=None, interrupted=True)
+    means = [float(np.average(d, weights=folds.weight)) for d in densities]
+    best = int(np.argmax(means))
+    mean, error = gain(densities[best], densities[0], folds.weight)
+    won = candidates[best if mean > error else 0]
+    told = sorted((fits.penalty, task.in_callers_units(m)) for fits, m in zip(candidates, means, strict=True))
+    return replace(choice, penalty=won.penalty, fits=won, penalties=told)

@@ -23,18 +23,10 @@ from skmoe.search.finish import Fit, maximise
 from skmoe.search.growth import ladder, regrown
 from skmoe.search.moves import drop_and_split, recombined
 from skmoe.search.records import Control, Stage, Start, StartKind, StartRecord
-from skmoe.search.starts import drawn_starts, labelled_start
+from skmoe.search.starts import KINDS, drawn_starts, pooled_regression
 
 __all__ = ["Search"]
 
-KINDS = (
-    StartKind.JOINT,
-    StartKind.VORONOI,
-    StartKind.RANDOM,
-    StartKind.JOINT,
-    StartKind.RANDOM,
-    StartKind.VORONOI,
-)
 WITNESSES = 3
 """Ends that must agree where rows are few or ends differed; two are enough elsewhere."""
 
@@ -55,8 +47,6 @@ class Search:
     on_step : callable, optional
         Called with the search after each iteration of a run with k experts; an exception from it, or Ctrl-C, ends
         the search and leaves the best point so far in ``theta``.
-    quick : bool
-        Race one batch of starts and try few moves, whatever they show: enough to compare numbers of experts.
 
     Attributes
     ----------
@@ -82,11 +72,10 @@ class Search:
         *,
         starts: Sequence[Start] = (),
         on_step: Callable[[Search], None] | None = None,
-        quick: bool = False,
     ) -> None:
         self.problem = problem.in_memory()
         self.control, self.config = control or Control(), config or SearchConfig()
-        self.rng, self.starts, self.on_step, self.quick = rng, list(starts), on_step, quick
+        self.rng, self.starts, self.on_step = rng, list(starts), on_step
         config = self.config
         per_coefficient = config.rows_per_coefficient if problem.family.smooth else config.kinked_rows_per_coefficient
         self.rows = max(config.least_rows, per_coefficient * problem.k * problem.De)
@@ -95,18 +84,18 @@ class Search:
         self.records: list[StartRecord] = []
         self.drawn, self.level = 0, -np.inf
         self.agreement, self.disputed = 0, False
-        self.ended, self.most_starts = 0, config.quick_starts if quick else config.starts
+        self.ended, self.most_starts = 0, config.starts
 
     def run(self) -> Fit:
         """Search, and return the best fit on all rows."""
         full = self.problem
         if full.k == 1:
-            return self._offer(Start("regression", StartKind.REGRESSION, self._regression(full)))
+            return self._offer(Start("regression", StartKind.REGRESSION, pooled_regression(full)))
         part, ends = self._race()
-        if self.disputed and not self.quick:
+        if self.disputed:
             ends = self._doubt(part, ends)
         elif part.rows is full.rows:  # the same rounds, but the first without a gain is the last
-            ends = self._rounds(part, ends, patience=1, most=self.config.quick_rounds if self.quick else None)
+            ends = self._rounds(part, ends, patience=1)
         self.records += [end.record() for end in ends]
         contenders = self._contenders(part, ends)
         for end in contenders:
@@ -119,7 +108,7 @@ class Search:
                 best = self._offer(end.start)
         if part.rows is full.rows or (full.k == 2 and not self.disputed):
             return best  # every move has been tried, or the one there is is what the starts were
-        for _ in range(self.config.quick_rounds if self.quick else self.config.rounds):
+        for _ in range(self.config.rounds):
             before, best = best, self._move(best)
             if best is before:
                 break
@@ -164,16 +153,12 @@ class Search:
         config = self.config
         if part.rows is self.problem.rows or self.rows >= config.most_rows:
             return True
-        single = maximise(part.with_experts(1), self._regression(part), config=config).log_likelihood
+        single = maximise(part.with_experts(1), pooled_regression(part), config=config).log_likelihood
         gain = (end.log_likelihood - single) * part.total / part.n_parameters - 0.5
         if gain < config.signal:
             grow = np.clip(2 * config.signal / max(gain, 1e-3), 2, 16)
             self.rows = min(int(self.rows * grow), config.most_rows)
         return gain >= config.signal
-
-    def _regression(self, part: Problem) -> Theta:
-        """One expert for all rows, by least squares."""
-        return labelled_start(part.with_experts(1), np.zeros(part.n, dtype=int), self.config.label_purity)
 
     def _fresh(self, part: Problem, count: int) -> list[Start]:
         """Random starts of several kinds by turns."""
@@ -191,10 +176,9 @@ class Search:
     def _race(self) -> tuple[Problem, list[End]]:
         """One batch of starts, on a subsample that tells the experts apart; whether its ends agree is noted."""
         config = self.config
-        count = config.quick_starts if self.quick else config.starts
         part, again = self._subsample(), list[Start]()
         while True:
-            ends = ranked(self._climbed(part, [*self.starts, *again, *self._fresh(part, count)]))
+            ends = ranked(self._climbed(part, [*self.starts, *again, *self._fresh(part, config.starts)]))
             if self._rows_carry(part, ends[0]):
                 break
             again, part = [ends[0].start], self._subsample()
@@ -209,9 +193,8 @@ class Search:
         config = self.config
         self.rows = int(self.rows * config.disputed_rows)  # for later moves: these rows were too few to tell
         self.most_starts += config.rounds * (config.beam * config.splits + config.pairs + config.more_starts)
-        grown = any(start.kind in (StartKind.GROWN, StartKind.CHOSEN) for start in self.starts)
-        if part.k > 2 and not grown:
-            grown_up = ladder(part, self._regression(part), config, self.rng, self._same(part), self._on_climb)
+        if part.k > 2:
+            grown_up = ladder(part, pooled_regression(part), config, self.rng, self._same(part), self._on_climb)
             ends = ranked(ends + self._climbed(part, grown_up, bar=ends[0].objective))
         ends = self._rounds(part, ends, config.round_patience)
         self.agreement = self._witnesses(part, ends)
@@ -225,11 +208,11 @@ class Search:
             for end in ends
         )
 
-    def _rounds(self, part: Problem, ends: list[End], patience: int, most: int | None = None) -> list[End]:
+    def _rounds(self, part: Problem, ends: list[End], patience: int) -> list[End]:
         """Rounds of moves, recombinations and fresh starts until `patience` of them in a row gain nothing."""
         config, idle = self.config, 0
         done: set[tuple[float, ...]] = set()
-        for number in range(config.rounds if most is None else most):
+        for number in range(config.rounds):
             tops = distinct((end for end in ends if end.finished), self._same(part))
             starts = self._moves_from(part, tops, done, patience > 1, number)
             if not starts:

@@ -33,7 +33,8 @@ class StartKind(StrEnum):
     POOLED = "pooled"  # two models' experts put side by side, and pruned
     SPLIT = "split"  # one expert dropped, another split
     GROWN = "grown"  # a smaller model with experts split
-    CHOSEN = "chosen"  # the best fit of a quick search
+    FOLD = "fold"  # the best fit to all rows but those of a fold
+    CHOSEN = "chosen"  # the best fit so far
     CHECKPOINT = "checkpoint"
 
 

@@ -23,7 +23,31 @@ from skmoe.search.task import Task
 from skmoe.spectral.experts import ExpertsResult, experts_of
 from skmoe.spectral.scores.fitting import as_law, choose_law, mapped_law
 
-__all__ = ["drawn_starts", "labelled_batch", "labelled_start", "random_labels", "spectral_start"]
+__all__ = [
+    "KINDS",
+    "drawn_starts",
+    "labelled_batch",
+    "labelled_start",
+    "pooled_regression",
+    "random_labels",
+    "spectral_start",
+]
+
+
+KINDS = (
+    StartKind.JOINT,
+    StartKind.VORONOI,
+    StartKind.RANDOM,
+    StartKind.JOINT,
+    StartKind.RANDOM,
+    StartKind.VORONOI,
+)
+"""Kinds of random starts, by turns."""
+
+
+def pooled_regression(problem: Problem) -> Theta:
+    """One expert for all rows, by least squares."""
+    return labelled_start(problem.with_experts(1), np.zeros(problem.n, dtype=int))
 
 
 def random_labels(problem: Problem, rng: np.random.Generator) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 
 from skmoe.likelihood import InputMap, MappedRows, ModelRows, Problem, Settings
 from skmoe.model.family import Family
-from skmoe.rows.arrays import Array, array_namespace
+from skmoe.rows.arrays import Array, array_namespace, to_numpy
 from skmoe.rows.blocks import in_memory, sum_over_blocks, take_rows
 from skmoe.rows.checks import MOST_COUNTED
 from skmoe.rows.inputs import RowsToFit
@@ -22,6 +22,11 @@ from skmoe.search.standardise import standardised
 
 INFORMATION_COPIES = 6
 """Matrices of the size of the information that a fit holds at once: itself, scaled, factored, inverse, sandwich."""
+ROUNDING = 1e-9  # differences of outputs below this part of their range are rounding errors of the file
+PEAK = float((2 * np.pi) ** -0.5)
+"""Noise scale, over the step of rounded outputs, at which a Gaussian is as high as an even spread over a step."""
+ROUNDED = 0.3
+"""Part of the rows with an output that others have too, above which outputs count as rounded."""
 NOISE_FLOOR = 1e-3
 """Least noise scale, as a part of the spread of the outputs: keeps experts off a few rows that lie on a line."""
 
@@ -37,8 +42,8 @@ class ModelSpec:
     family : Family
         Law of an expert's output.
     noise : "shared", "per-expert" or a known scale
-    penalty : float
-        Ridge on the gate.
+    penalty : float or "auto"
+        Strength of the penalty.
     intercept : bool
     input_law : "auto", "gaussian", "mixture", None or a law of `skmoe.scores`
         Law of the inputs, as the caller gives them, that the consistent start assumes.
@@ -48,7 +53,7 @@ class ModelSpec:
 
     family: Family
     noise: str | float
-    penalty: float
+    penalty: float | str
     intercept: bool
     input_law: Any = "auto"
     expert_columns: Sequence[int] | None = None
@@ -67,6 +72,12 @@ class Task:
         The rows to search on: a sample of a large table, else all.
     n_rows : int
         Rows with weight, as the caller counts them.
+    resolution : float
+        Least noise scale that rounded outputs allow, on the standardised scale.
+    penalty : float
+        Strength of the penalty, whether asked for or chosen.
+    pooled : (De,) array
+        The single regression that a penalty draws experts to.
     """
 
     spec: ModelSpec
@@ -76,11 +87,19 @@ class Task:
     n_rows: int
     control: Control
     config: SearchConfig
+    resolution: float = 0.0
+    penalty: float = 0.0
+    pooled: Any = 0.0
 
     @property
     def map(self) -> InputMap:
         """The way to the standardised scale and back."""
         return self.rows.map
+
+    @property
+    def step(self) -> float:
+        """Step of rounded outputs on the standardised scale, zero where they are not rounded."""
+        return self.resolution / PEAK
 
     @property
     def sampled(self) -> bool:
@@ -91,7 +110,13 @@ class Task:
         """The model with k experts over all rows, or over others."""
         noise = self.spec.noise if isinstance(self.spec.noise, str) else float(self.spec.noise) / self.map.y_scale
         spread = self.moments.y_std / self.map.y_scale
-        settings = Settings(noise=noise, least_ridge=self.spec.penalty, noise_floor=NOISE_FLOOR * spread)
+        settings = Settings(
+            noise=noise,
+            penalty=self.penalty if k > 1 else 0.0,
+            pooled=self.pooled,
+            noise_floor=NOISE_FLOOR * spread,
+            resolution=self.resolution,
+        )
         return Problem(self.rows if rows is None else rows, k, self.spec.family, settings, spread)
 
     def in_callers_units(self, log_likelihood: float) -> float:
@@ -167,11 +192,23 @@ def prepare(
             X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0] * scale
         X, y, weight = canonical(X, y, weight, config)
         all_rows = MappedRows.of(X, y, map, weight).in_memory()
-        return Task(spec, moments, all_rows, all_rows, moments.rows, control, config)
+        return Task(spec, moments, all_rows, all_rows, moments.rows, control, config, _resolution(all_rows))
     all_rows = MappedRows(X, y, weight, map, moments.total, scale).in_memory()
     X, y, weight = take_rows((X, y, weight), np.sort(rng.choice(X.shape[0], size=most, replace=False)))
     sample = MappedRows.of(X, y, map, None if weight is None else weight * scale).in_memory()
-    return Task(spec, moments, all_rows, sample, moments.rows, control, config)
+    return Task(spec, moments, all_rows, sample, moments.rows, control, config, _resolution(sample))
+
+
+def _resolution(rows: ModelRows) -> float:
+    """Least noise scale of rounded outputs, as the model sees them; zero where they are not rounded.
+
+    A law of outputs rounded to a step cannot have a density above one over the step.
+    """
+    values = np.unique(to_numpy(rows.map.outputs(rows.y) if isinstance(rows, MappedRows) else rows.y))
+    if len(values) > (1 - ROUNDED) * rows.n or len(values) < 2:
+        return 0.0
+    gaps = np.diff(values)
+    return PEAK * float(np.min(gaps[gaps > ROUNDING * (values[-1] - values[0])]))
 
 
 def streamed_scale(weight: Array | None) -> float:

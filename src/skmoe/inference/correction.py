@@ -1,0 +1,107 @@
+r"""Small samples: degrees of freedom, and how far predictions are uncertain because coefficients are.
+
+An expert with :math:`N_i` rows, its responsibilities added up, that spends :math:`p_i` effective parameters on them has
+:math:`N_i - p_i` degrees of freedom, and its noise variance is that of maximum likelihood times :math:`N_i / (N_i -
+p_i)`. Effective parameters are the trace of the covariance of its coefficients times their information in these rows;
+without a penalty one regression has as many as it has coefficients, which is the textbook's correction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from skmoe.likelihood import em_sums
+from skmoe.model.predictive import Correction
+from skmoe.search import Optimum
+from skmoe.search.solvers import cholesky
+
+__all__ = ["SmallSample", "correction_of", "small_sample", "small_sample_correction"]
+
+LEAST_DOF = 2.0  # of an expert, however few its rows are
+MANY_ROWS = 10_000  # rows per parameter from which on coefficients count as they are
+
+
+@dataclass(frozen=True)
+class SmallSample:
+    """Factors of the experts' variances (k,), and their degrees of freedom (k,), in the order they are told."""
+
+    factor: np.ndarray
+    dof: np.ndarray
+
+    def per_parameter(self, d: int) -> np.ndarray:
+        """Factors of standard errors over (A, b, W, c, sigma) with d inputs: of experts and noise, not of the gate."""
+        k, root = len(self.factor), np.sqrt(self.factor)
+        return np.concatenate([np.repeat(root, d), root, np.ones(k * (d + 1)), root])
+
+
+def small_sample(optimum: Optimum | None, k: int) -> SmallSample:
+    """Degrees of freedom of a fit; infinite where its noise was known or no likelihood was climbed."""
+    if optimum is None or not optimum.problem.noise_groups:
+        return SmallSample(np.ones(k), np.full(k, np.inf))
+    problem, rows = optimum.problem, optimum.fit.share * optimum.problem.total
+    spent = _effective_parameters(optimum)
+    if problem.settings.noise == "shared":
+        rows, spent = (np.full(k, np.sum(part)) for part in (rows, spent))
+    dof = np.maximum(rows - spent, LEAST_DOF)
+    return SmallSample((np.maximum(rows, dof) / dof)[optimum.order], dof[optimum.order])
+
+
+def _effective_parameters(optimum: Optimum) -> np.ndarray:
+    """Parameters that each expert spends on its rows, (k,), at most as many as it has coefficients."""
+    problem, fit = optimum.problem, optimum.fit
+    k, De = problem.k, problem.De
+    factor = cholesky(fit.curvature.information[np.ix_(fit.free, fit.free)])
+    if k == 1 or factor is None or problem.total > MANY_ROWS * problem.n_parameters:
+        return np.full(k, float(De))
+    covariance = np.zeros((len(fit.free), len(fit.free)))
+    covariance[np.ix_(fit.free, fit.free)] = linalg.cho_solve(factor, np.eye(int(np.sum(fit.free))))
+    gram = em_sums(problem, fit.theta).expert_gram / problem.family.step_scale(fit.theta.sigma)[:, None, None]
+    blocks = np.stack([covariance[i * De : (i + 1) * De, i * De : (i + 1) * De] for i in range(k)])
+    return np.minimum(np.sum(blocks * gram, axis=(1, 2)), De)
+
+
+def small_sample_correction(model: Any) -> Correction | None:
+    """What predictions of a fitted `MoERegressor` are corrected by; None where rows are so many that nothing is."""
+    rows, parameters = model.history_["rows"], model.n_parameters_
+    if model.method == "spectral" or (model.n_experts_ > 1 and rows > MANY_ROWS * parameters):
+        return None
+    if model.covariance_ is None:
+        return Correction(model.noise_scale_, model.dof_)
+    correction = correction_of(model.covariance_, model.noise_scale_, model.dof_, model.n_features_in_)
+    return correction if model.gate_uncertain_ else replace(correction, gate_covariance=None)
+
+
+def correction_of(covariance: np.ndarray, sigma: np.ndarray, dof: np.ndarray, d: int) -> Correction:
+    """What predictions are corrected by: noise scales, degrees of freedom, covariances of experts and gate.
+
+    Parameters
+    ----------
+    covariance : (p, p) array
+        Over (A, b, W, c, sigma), in the caller's units.
+    sigma, dof : (k,) arrays
+        Noise scales, corrected, and degrees of freedom.
+    d : int
+        Number of inputs.
+    """
+    k = len(sigma)
+    first = k * (d + 1)
+    experts = _blocks(covariance, 0, k, d)
+    if k == 1:
+        return Correction(sigma, dof, experts)
+    # the gate's vectors count only up to one that is added to all of them: take each about their mean
+    about = np.eye(k) - 1.0 / k
+    order = np.concatenate([np.append(np.arange(i * d, (i + 1) * d), k * d + i) for i in range(k)])
+    C = covariance[first : 2 * first, first : 2 * first][np.ix_(order, order)].reshape(k, d + 1, k, d + 1)
+    C = np.tensordot(about, C, axes=(1, 0))
+    gates = np.stack([np.tensordot(about[i], C[i], axes=(0, 1)) for i in range(k)])
+    return Correction(sigma, dof, experts, gates)
+
+
+def _blocks(covariance: np.ndarray, start: int, k: int, d: int) -> np.ndarray:
+    """Covariance of each vector of d coefficients and an intercept, (k, d + 1, d + 1)."""
+    index = [start + np.append(np.arange(i * d, (i + 1) * d), k * d + i) for i in range(k)]
+    return np.stack([covariance[np.ix_(rows, rows)] for rows in index])

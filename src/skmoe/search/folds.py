@@ -1,0 +1,226 @@
+"""Models fitted to part of the rows and judged on the rest: what held-out rows say of a number of experts.
+
+Rows are split into folds once. Each fold has a few starts of its own, climbed side by side for a while on the other
+rows: starts from a fit to all rows would know the rows that are held out. Held-out outputs that are rounded are spread
+over the step they were rounded to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from skmoe.likelihood import LaidOutRows, Problem, Theta
+from skmoe.likelihood.batch import ThetaBatch
+from skmoe.model.calibration import Calibration
+from skmoe.model.family import Family
+from skmoe.model.gate import log_sum_exp, with_zero_row
+from skmoe.model.mixture import Mixture
+from skmoe.rows.arrays import to_device, to_numpy
+from skmoe.search.climb import BatchAscent
+from skmoe.search.config import SearchConfig
+from skmoe.search.ends import climb_all, ranked
+from skmoe.search.moves import grown_starts
+from skmoe.search.records import Start, StartKind
+from skmoe.search.starts import KINDS, drawn_starts, pooled_regression
+from skmoe.search.task import Task
+
+__all__ = ["Fold", "FoldFits", "Folds", "HeldOut", "climbed", "converged", "fit_folds", "folds_of", "under_penalties"]
+
+OnStep = Callable[[BatchAscent], None]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Rows to fit to, rows held out with their numbers, and the single regression of the rows to fit to."""
+
+    train: LaidOutRows
+    test: LaidOutRows
+    held_out: np.ndarray
+    pooled: np.ndarray
+
+
+@dataclass(frozen=True)
+class Folds:
+    """Rows each of which is held out once, their weights (n,), and the folds."""
+
+    rows: LaidOutRows
+    weight: np.ndarray
+    parts: tuple[Fold, ...]
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.rows.n
+
+
+@dataclass(frozen=True)
+class FoldFits:
+    """Models of one number of experts and one penalty, several for each fold, best first on the rows of the fit."""
+
+    k: int
+    penalty: float
+    problems: tuple[Problem, ...]
+    thetas: tuple[tuple[Theta, ...], ...]
+
+    @property
+    def best(self) -> list[Theta]:
+        """The best of each fold."""
+        return [thetas[0] for thetas in self.thetas]
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Log densities of held-out rows and their normal scores, on the standardised scale, (n,) each."""
+
+    log_density: np.ndarray
+    scores: np.ndarray
+    weight: np.ndarray
+
+    @classmethod
+    def of(cls, folds: Folds, groups: Sequence[FoldFits], shares: Sequence[float], best: bool = False) -> HeldOut:
+        """What averages of fitted models, groups with the given shares, say of the rows that each fold held out.
+
+        With `best`, only the best model of each fold and group takes part.
+        """
+        log_density, scores = np.empty(folds.n), np.empty(folds.n)
+        for f, fold in enumerate(folds.parts):
+            family = groups[0].problems[f].family
+            members = [group.thetas[f][:1] if best else group.thetas[f] for group in groups]
+            weights = np.concatenate([np.full(len(m), s / len(m)) for m, s in zip(members, shares, strict=True)])
+            law = mixture_at(fold.test, family, [theta for m in members for theta in m], weights)
+            y = to_numpy(fold.test.y)
+            log_density[fold.held_out], scores[fold.held_out] = law.logpdf(y), law.normal_scores(y)
+        return cls(log_density, scores, folds.weight)
+
+    def calibrated(self) -> np.ndarray:
+        """Log densities after calibration by the same rows, (n,): what can be had of these models."""
+        return self.log_density + self.calibration().log_slope(self.scores)
+
+    def calibration(self) -> Calibration:
+        """The correction that the scores ask for."""
+        return Calibration.fit(self.scores, self.weight)
+
+
+def mixture_at(rows: LaidOutRows, family: Family, thetas: Sequence[Theta], weights: np.ndarray) -> Mixture:
+    """Predictive law of an average of models at rows, on the standardised scale."""
+    U, V, _, _ = rows.block(rows.X, rows.y, None)
+    U, V = to_numpy(U), to_numpy(V)
+    gates = [w * log_sum_exp(with_zero_row(t.W) @ V)[1] for t, w in zip(thetas, weights, strict=True)]
+    centers = [family.mean(t.A @ U) for t in thetas]
+    scales = np.concatenate([t.sigma for t in thetas])
+    return Mixture(np.concatenate(gates).T, np.concatenate(centers).T, scales[None, :])
+
+
+def folds_of(task: Task, parameters: int, rng: np.random.Generator) -> Folds | None:
+    """Folds of the rows, or of a sample of them that can carry so many parameters; None where rows are too few."""
+    config, rows = task.config, task.searched
+    wanted = max(config.fold_rows, min(config.fold_rows_per_parameter * parameters, config.most_fold_rows))
+    rows = rows.sample(wanted, rng) if wanted < config.enough_rows * rows.n else rows.subset()
+    count = min(config.folds, rows.n // 2)
+    if count < 2 or rows.n - rows.n // count <= task.map.De + 1:
+        return None
+    fold_of = rng.permutation(rows.n) % count
+    parts = []
+    for f in range(count):
+        held_out = np.flatnonzero(fold_of == f)
+        train = rows.subset(np.flatnonzero(fold_of != f))
+        pooled = pooled_regression(task.problem(1, train)).A[0]
+        test = rows.subset(held_out)
+        if task.resolution:  # else a law would be paid for spikes at the values that rounding allows
+            spread = to_device(task.step * (rng.random(test.n) - 0.5), test.y)
+            test = replace(test, y=test.y + spread)
+        parts.append(Fold(train, test, held_out, pooled))
+    weight = np.ones(rows.n) if rows.weight is None else to_numpy(rows.weight)
+    return Folds(rows, weight, tuple(parts))
+
+
+def _fold_problem(task: Task, fold: Fold, k: int) -> Problem:
+    problem = task.problem(k, fold.train)
+    return replace(problem, settings=replace(problem.settings, pooled=fold.pooled))
+
+
+def fit_folds(
+    task: Task,
+    folds: Folds,
+    k: int,
+    penalties: Sequence[float],
+    starts: int,
+    rng: np.random.Generator,
+    *,
+    smaller: FoldFits | None = None,
+    on_step: OnStep | None = None,
+) -> list[FoldFits]:
+    """Models of k experts for each fold and penalty: so many random starts each, and splits of a smaller model.
+
+    Climbs are short: where many models are compared or averaged, the last steps of each say little of rows not seen.
+    """
+    config = task.config
+    problems = tuple(_fold_problem(task, fold, k) for fold in folds.parts)
+    found: dict[float, list[tuple[Theta, ...]]] = {tau: [] for tau in penalties}
+    for f, problem in enumerate(problems):
+        if k == 1:
+            one = pooled_regression(problem)
+            for thetas in found.values():
+                thetas.append((one,))
+            continue
+        drawn = [start.theta for start in drawn_starts(problem, _kinds(starts), 0, rng, config)]
+        if smaller is not None:
+            grown = grown_starts(problem, [smaller.thetas[f][0]], config, rng, config.fold_splits)
+            drawn += [start.theta for start in grown]
+        for tau, ends in zip(penalties, climbed(problem, drawn, penalties, config, on_step), strict=True):
+            found[tau].append(tuple(ends))
+    return [FoldFits(k, tau, problems, tuple(found[tau])) for tau in penalties]
+
+
+def _kinds(starts: int) -> list[StartKind]:
+    return [KINDS[i % len(KINDS)] for i in range(starts)]
+
+
+def climbed(
+    problem: Problem,
+    starts: Sequence[Theta],
+    penalties: Sequence[float],
+    config: SearchConfig,
+    on_step: OnStep | None = None,
+) -> list[list[Theta]]:
+    """Starts climbed for a while under each penalty, best first: a list for each penalty."""
+    strengths = np.repeat(penalties, len(starts))
+    batch = ThetaBatch.of([theta for _ in penalties for theta in starts])
+    ascent = BatchAscent(problem, batch, strengths, on_step=on_step)
+    ascent.em(config.em_heat)
+    for _ in range(config.fold_strides):
+        before = ascent.objective
+        ascent.quasi_newton(config.stride)
+        if np.all((ascent.objective - before) * problem.total < config.climb_gain):
+            break
+    ends = []
+    for tau in penalties:
+        mine = np.flatnonzero(strengths == tau)
+        order = mine[np.argsort(-ascent.objective[mine], kind="stable")]
+        ends.append([ascent.batch.theta(int(i)) for i in order])
+    return ends
+
+
+def converged(fits: FoldFits, config: SearchConfig, on_step: OnStep | None = None) -> FoldFits:
+    """The same models climbed to the top, the best of each fold alone."""
+    thetas = []
+    for problem, mine in zip(fits.problems, fits.thetas, strict=True):
+        starts = [Start("fold", StartKind.FOLD, theta) for theta in mine]
+        ends = ranked(climb_all(problem, starts, config, [fits.penalty] * len(starts), on_step=on_step))
+        thetas.append((ends[0].start.theta,))
+    return replace(fits, thetas=tuple(thetas))
+
+
+def under_penalties(
+    fits: FoldFits, penalties: Sequence[float], config: SearchConfig, on_step: OnStep | None = None
+) -> list[FoldFits]:
+    """The best model of each fold climbed on under other penalties."""
+    found: dict[float, list[tuple[Theta, ...]]] = {tau: [] for tau in penalties}
+    for problem, theta in zip(fits.problems, fits.best, strict=True):
+        starts = [Start("fold", StartKind.FOLD, theta) for _ in penalties]
+        for end in climb_all(problem, starts, config, penalties, on_step=on_step):
+            found[end.penalty].append((end.start.theta,))
+    return [replace(fits, penalty=tau, thetas=tuple(thetas)) for tau, thetas in found.items()]

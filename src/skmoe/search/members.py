@@ -1,0 +1,86 @@
+"""Models that share in predictions: those of several numbers of experts, weighted by what held-out rows say of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skmoe.likelihood import Theta
+from skmoe.model.parameters import MoEParameters
+from skmoe.search.folds import FoldFits, HeldOut, climbed
+from skmoe.search.number import Choice
+from skmoe.search.task import Task
+
+__all__ = ["Members", "average", "stacked_shares"]
+
+STEPS = 200  # of EM for the shares: a few dozen settle all but those that go to zero
+
+
+@dataclass(frozen=True)
+class Members:
+    """Models in the caller's units, their weights (m,), and what the same average said of held-out rows."""
+
+    parameters: tuple[MoEParameters, ...]
+    weights: np.ndarray
+    held_out: HeldOut
+
+
+def stacked_shares(log_density: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Shares of models that maximise the log density of their average on held-out rows (stacking).
+
+    Parameters
+    ----------
+    log_density : (G, n) array
+        Log densities of held-out rows under each model.
+    weight : (n,) array
+
+    Returns
+    -------
+    (G,) array
+    """
+    shares = np.full(len(log_density), 1.0 / len(log_density))
+    density = np.exp(log_density - np.max(log_density, axis=0))
+    for _ in range(STEPS):
+        parts = shares[:, None] * density
+        shares = (parts / np.sum(parts, axis=0)) @ weight / np.sum(weight)
+    return shares
+
+
+def average(task: Task, choice: Choice, m: int) -> Members | None:
+    """An average of m models on all rows; None where no rows were held out to weigh them by."""
+    if choice.folds is None:
+        return None
+    groups = [fits for tried in choice.tried for fits in tried.fits]
+    densities = np.stack([HeldOut.of(choice.folds, [group], [1.0]).log_density for group in groups])
+    shares = stacked_shares(densities, choice.folds.weight)
+    counts = _counts(shares, m, [1 if group.k == 1 else m for group in groups])
+    kept = [g for g in range(len(groups)) if counts[g]]
+    shares = shares[kept] / np.sum(shares[kept])
+    parameters: list[MoEParameters] = []
+    weights: list[float] = []
+    for g, share in zip(kept, shares, strict=True):
+        group = groups[g]
+        problem = task.problem(group.k, task.searched)
+        thetas = _in_turn(group, int(counts[g]))
+        if group.k > 1:
+            (thetas,) = climbed(problem, thetas, [group.penalty], task.config)
+        parameters += [task.map.to_parameters(theta, problem.family) for theta in thetas]
+        weights += [share / len(thetas)] * len(thetas)
+    return Members(tuple(parameters), np.array(weights), HeldOut.of(choice.folds, [groups[g] for g in kept], shares))
+
+
+def _counts(shares: np.ndarray, m: int, most: list[int]) -> np.ndarray:
+    """Models of each group, m together: by largest remainders, and no more of a group than it holds."""
+    exact = shares * m
+    counts = np.floor(exact).astype(int)
+    order = np.argsort(counts - exact, kind="stable")
+    counts[order[: m - int(np.sum(counts))]] += 1
+    return np.minimum(counts, most)
+
+
+def _in_turn(group: FoldFits, count: int) -> list[Theta]:
+    """So many models of a group, the best of each fold first."""
+    most = max(len(thetas) for thetas in group.thetas)
+    ordered = [thetas[i] for i in range(most) for thetas in group.thetas if i < len(thetas)]
+    return ordered[:count]
