@@ -5,9 +5,13 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from skmoe import MoERegressor, make_moe
+from skmoe.inference.residuals import residual_findings
 from streams import let_samples_be_small
 
 WORDS = {"agree": "starts agree: this is very likely the best optimum", "sample": "compared on a random sample"}
+
+
+RESIDUALS = {"residuals normal", "noise even", "bends", "a second expert"}
 
 
 def fit_quietly(model, X, y):
@@ -33,12 +37,15 @@ def fitted(table):
 def test_every_question_is_answered(table, fitted):
     words = words_of(fitted.diagnose(*table))
     assert set(words) == {
+        "rows per parameter",
         "input law",
         "gate orthogonal to experts",
         "spectral gap",
         "agreement of starts",
+        "fitted range",
         "calibration",
     }
+    assert words["rows per parameter"] == "enough rows for this model"
     assert "look Gaussian" in words["input law"]
     assert "as many directions as there are experts" in words["spectral gap"]
     assert words["agreement of starts"] == WORDS["agree"]
@@ -71,7 +78,7 @@ def test_starts_that_agree_are_said_to_agree_on_a_sample_too(monkeypatch):
 
 def test_one_expert_needs_no_word_on_starts_and_gate(table):
     words = words_of(MoERegressor(1).fit(*table).diagnose(*table))
-    assert set(words) == {"input law", "calibration"}
+    assert set(words) == {"rows per parameter", "input law", "fitted range", "calibration", *RESIDUALS}
 
 
 def test_fewer_directions_than_experts_are_said():
@@ -117,3 +124,95 @@ def test_paper_method_has_no_word_on_starts_and_identification(table):
     words = words_of(model.diagnose(*table))
     assert {"input law", "spectral gap"} <= set(words)
     assert not {"agreement of starts", "identified", "rows searched"} & set(words)
+
+
+# -- rows for each parameter ------------------------------------------------------------------------------------------
+
+
+def test_few_rows_per_parameter_are_said_loudly(rng):
+    X = rng.standard_normal((40, 3))
+    y = np.where(X[:, 0] > 0, X @ [1.0, 2.0, 0.0], -X @ [1.0, 1.0, 1.0]) + 0.1 * rng.standard_normal(40)
+    with pytest.warns(UserWarning, match=r"14 parameters were fitted to 40 rows, 2\.9 rows for each: .*use fewer"):
+        model = fit_quietly(MoERegressor(2, random_state=0), X, y)
+    assert model.n_parameters_ == 14
+    words = words_of(model.diagnose())
+    assert words["rows per parameter"].startswith("TOO FEW: 14 parameters were fitted to 40 rows")
+
+
+def test_expert_with_few_rows_per_coefficient_is_named(rng):
+    X = rng.standard_normal((400, 4))
+    rare = X[:, 0] > np.sort(X[:, 0])[-9]
+    y = np.where(rare, 30 + X @ [1.0, 2.0, 3.0, 4.0], X @ [-1.0, 1.0, 0.0, 2.0]) + 0.1 * rng.standard_normal(400)
+    with pytest.warns(UserWarning, match="expert 2 rests on 8 rows for 5 coefficients"):
+        model = fit_quietly(MoERegressor(2, random_state=0), X, y)
+    table = model.diagnose()
+    assert words_of(table)["rows per parameter"] == "enough rows for this model"
+    assert words_of(table)["rows per coefficient"].startswith("TOO FEW: expert 2 rests on 8 rows")
+
+
+def test_whole_weights_count_as_rows_for_parameters(rng):
+    X = rng.standard_normal((30, 2))
+    y = np.where(X[:, 0] > 0, X @ [1.0, 2.0], 3 - X @ [1.0, 1.0]) + 0.3 * rng.standard_normal(30)
+    model = MoERegressor(2, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, y, sample_weight=np.full(30, 10))
+    assert ("rows per parameter", f"{300 / 11:.1f} (300 rows, 11 parameters)") in [r[:2] for r in model.diagnose().rows]
+
+
+# -- one expert -------------------------------------------------------------------------------------------------------
+
+
+def one_expert(X, y):
+    return words_of(MoERegressor(1).fit(X, y).diagnose(X, y))
+
+
+def test_plain_regression_has_no_bad_residuals(rng):
+    X = rng.standard_normal((500, 3))
+    words = one_expert(X, X @ [1.0, 2.0, 3.0] + rng.standard_normal(500))
+    assert words["residuals normal"] == "residuals look normal"
+    assert "about the same" in words["noise even"]
+    assert "no bend" in words["bends"]
+    assert "nothing in the residuals asks for one" in words["a second expert"]
+
+
+@pytest.mark.parametrize("trouble", ["normal", "even", "bends"])
+def test_bad_residuals_of_one_expert_are_said(rng, trouble):
+    X = rng.standard_normal((600, 3))
+    noise = rng.standard_normal(600)
+    y = X @ [1.0, 2.0, 3.0]
+    if trouble == "normal":
+        words = one_expert(X, y + np.exp(noise))
+        assert "residuals are skewed and heavy-tailed" in words["residuals normal"]
+    elif trouble == "even":
+        words = one_expert(X, y + np.exp(0.5 * X[:, 0]) * noise)
+        assert "depends on the inputs" in words["noise even"]
+        assert "no bend" in words["bends"]
+    else:
+        words = one_expert(X, y + 0.5 * X[:, 1] ** 2 + noise)
+        assert "the relation bends" in words["bends"]
+    assert "may be worth trying" in words["a second expert"]
+
+
+def test_level_of_the_residual_tests_is_kept():
+    """Of 200 plain regressions each test may speak up in about one in a hundred."""
+    found = dict.fromkeys(RESIDUALS, 0)
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((150, 3))
+        y = X @ [1.0, 2.0, 3.0] + rng.standard_normal(150)
+        for question, _, words in residual_findings(MoERegressor(1).fit(X, y), X, y):
+            found[question] += any(sign in words for sign in ("residuals are", "depends", "bends:", "worth trying"))
+    assert found["noise even"] <= 8
+    assert found["bends"] <= 8
+    assert found["residuals normal"] <= 10
+    assert found["a second expert"] <= 20
+
+
+def test_second_expert_that_bic_refused_is_said(rng):
+    X = rng.standard_normal((300, 2))
+    y = X @ [1.0, -1.0] + 0.5 * rng.standard_normal(300)
+    model = fit_quietly(MoERegressor("auto", random_state=0), X, y)
+    assert model.n_experts_ == 1
+    assert "BIC prefers one" in words_of(model.diagnose(X, y))["a second expert"]

@@ -82,7 +82,17 @@ def test_certainty_lists_the_runs_on_all_rows_best_at_zero(given):
 
 def test_cautions_name_small_experts(model, data, monkeypatch):
     monkeypatch.setattr(model, "shares_", np.array([0.97, 0.03]))
-    assert "Few rows belong to expert 2" in cautions(report_data(model, *data, None, None)).warnings[0]
+    warnings = cautions(report_data(model, *data, None, None)).warnings
+    assert any("Few rows belong to expert 2" in text for text in warnings)
+    assert warnings[0].startswith("Expert 2 rests on 18 rows for 5 coefficients: ")
+
+
+def test_overview_and_cautions_warn_of_few_rows_per_parameter(model, data, monkeypatch):
+    assert not overview(report_data(model, *data, None, None)).notes
+    monkeypatch.setattr(model, "n_parameters_", 400)
+    given = report_data(model, *data, None, None)
+    for texts in (overview(given).notes, cautions(given).warnings):
+        assert texts[0].startswith("400 parameters were fitted to 600 rows, 1.5 rows for each: ")
 
 
 def test_regimes_grey_coefficients_whose_interval_holds_zero(model, given):

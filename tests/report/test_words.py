@@ -3,72 +3,62 @@
 import re
 
 import numpy as np
-import pandas as pd
-import pytest
 
 import skmoe
 from report.pages import up_expert
 from skmoe import MoERegressor, report
-from skmoe.report.formatting import percent, three_digits, with_interval
-from skmoe.report.words import contrast
+from skmoe.inference.formatting import percent, three_digits, with_interval
+from skmoe.rows import EncodedTable, TableEncoder
+from skmoe.rows.columns import Column
 
 
-def test_gate_in_words_has_the_right_direction(model, data):
+def test_gate_in_words_names_the_inputs_that_decide(model, data):
     said = report.gate_in_words(model, data[0])
     i = up_expert(model)
     assert len(said) == 2
-    assert said[i].startswith(f"Expert {i + 1} takes over from expert {2 - i} as dose grows")
-    assert said[1 - i].startswith(f"Expert {2 - i} takes over from expert {i + 1} as dose falls")
-    assert "as age falls" in said[i]
-    assert "as age grows" in said[1 - i]
+    assert re.match(rf"Expert {i + 1} holds at dose from [-\d.]+ up \(all rows: ", said[i])
+    assert re.match(rf"Expert {2 - i} holds at dose up to [-\d.]+ \(all rows: ", said[1 - i])
+    assert "smaller age" in said[i] or "age up to" in said[i]
+    assert "larger age" in said[1 - i] or "age from" in said[1 - i]
     assert "weight" not in "".join(said)  # it has nothing to do with the gate
 
 
-def test_gate_in_words_without_rows_names_the_same_inputs(model, data):
-    i = up_expert(model)
-    said = report.gate_in_words(model)[i]
-    assert said == f"Expert {i + 1} takes over from expert {2 - i} as dose grows and as age falls."
+def test_gate_in_words_without_rows_speaks_of_those_of_the_fit(model, data):
+    inputs = [re.findall(r"dose|age|weight|treated", said) for said in report.gate_in_words(model)]
+    assert inputs == [re.findall(r"dose|age|weight|treated", said) for said in report.gate_in_words(model, data[0])]
 
 
-def test_gate_in_words_does_not_depend_on_units(data):
-    X, y = data
-    scaled = X * [1e-3, 1e4, 1.0, 1.0]
-    first, second = (MoERegressor(random_state=0).fit(Z, y) for Z in (X, scaled))
-    bare = [re.sub(r" \(.*?\)", "", s) for s in report.gate_in_words(first, X)]
-    assert bare == [re.sub(r" \(.*?\)", "", s) for s in report.gate_in_words(second, scaled)]
+def test_words_of_a_file_without_notes_ask_for_rows(model, data, monkeypatch):
+    monkeypatch.delitem(model.history_, "regimes")
+    assert report.gate_in_words(model)[0] == "Where expert 1 holds can be said with rows only."
+    assert report.gate_in_words(model, data[0])[0].startswith("Expert 1 holds at dose")
+    assert "per unit of weight" in report.experts_in_words(model)[0]
 
 
-def test_gate_in_words_speaks_of_values_where_there_are_two():
-    rng = np.random.default_rng(3)
-    X = pd.DataFrame({"member": (rng.random(800) < 0.4) * 1.0, "size": rng.normal(size=800)})
-    up = rng.random(800) < np.where(X["member"] == 1, 0.9, 0.1)
-    y = np.where(up, 3 * X["size"] + 4, -3 * X["size"] - 4) + 0.3 * rng.normal(size=800)
-    fitted = MoERegressor(random_state=0).fit(X, y)
-    i = int(np.argmax(fitted.expert_coef_[:, 1]))
-    slope, reach = contrast(fitted, i)[0][0], 1.96 * contrast(fitted, i)[1][0]
-    odds, low, high = (three_digits(np.exp(slope + part)) for part in (0, -reach, reach))
-    said = report.gate_in_words(fitted, X)
-    assert f"where member is 1 rather than 0 (odds {odds} times as high; {low} to {high})" in said[i]
-    assert f"where member is 0 rather than 1 (odds {odds} times" in said[1 - i]
+def test_experts_in_words_predict_where_they_hold():
+    """Far from an expert's rows its line says nothing."""
+    rng = np.random.default_rng(5)
+    x = rng.uniform(0, 100, size=600)
+    y = np.where(x > 90, 1000 * (x - 95), 3.0) + 0.5 * rng.normal(size=600)
+    fitted = MoERegressor(random_state=0).fit(x[:, None], y)
+    steep = int(np.argmax(np.abs(fitted.expert_coef_[:, 0])))
+    P = fitted.gate_proba(x[:, None])[:, steep]
+    expected = np.average(fitted.expert_predict(x[:, None])[:, steep], weights=P)
+    said = report.experts_in_words(fitted, x[:, None])[steep]
+    assert f"Over its rows it predicts {three_digits(expected)} on average." in said
+    assert abs(expected) < 5000 < abs(fitted.expert_predict([[50.0]])[0, steep])
 
 
-def test_contrast_of_two_is_the_difference_of_gate_coefficients(model):
-    value, error = contrast(model, 0)
-    np.testing.assert_allclose(value, model.gate_coef_[0] - model.gate_coef_[1])
-    np.testing.assert_allclose(error, model.gate_coef_se_[0], rtol=1e-6)
-    np.testing.assert_allclose(contrast(model, 1)[0], -value)
-
-
-def test_contrast_of_three_is_the_slope_of_the_log_odds_at_the_shares():
-    X, y, _ = skmoe.make_moe(1500, 3, 3, random_state=1)
-    fitted = MoERegressor(n_experts=3, random_state=0).fit(X, y)
-    shares = fitted.shares_ / fitted.shares_.sum()
-    step = 1e-6
-    for i in range(3):
-        for j in range(3):
-            P = [shares * np.exp(sign * step * fitted.gate_coef_[:, j]) for sign in (-1, 1)]
-            odds = [np.log(p[i] / (p.sum() - p[i])) for p in P]
-            assert contrast(fitted, i)[0][j] == pytest.approx((odds[1] - odds[0]) / (2 * step), rel=1e-5, abs=1e-6)
+def test_experts_in_words_name_levels_of_a_text_column():
+    rng = np.random.default_rng(6)
+    smoker, size = rng.random(400) < 0.4, rng.normal(size=400)
+    encoder = TableEncoder("y", (Column("smoker", "category", ("no", "yes")), Column("size", "number")))
+    X = EncodedTable(np.column_stack([smoker, size]), encoder.features, encoder)
+    fitted = MoERegressor(1).fit(X, 3.0 * smoker + size + 0.1 * rng.normal(size=400))
+    said = report.experts_in_words(fitted, X)[0]
+    assert "higher where smoker is yes rather than no" in said
+    assert "smoker=yes" not in said
+    assert "higher where smoker is yes rather than no" in report.experts_in_words(fitted)[0]
 
 
 def test_experts_in_words_give_slopes_with_intervals(model, data):

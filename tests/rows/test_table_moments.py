@@ -98,3 +98,11 @@ def test_rows_without_weight_do_not_count(xp, rng):
     y[100:] = 7.0
     with pytest.raises(ValueError, match=r"y is constant \(7 in every row\)"):
         table_moments(*map(xp.asarray, (X, y, weight)))
+
+
+def test_range_is_that_of_the_rows_with_weight(xp, rng):
+    X, weight = rng.standard_normal((3000, 2)) * [1e-8, 1e8] + [1.0, 0.0], (rng.random(3000) < 0.5) * 1.0
+    plain, weighted = table_moments(xp.asarray(X)), table_moments(xp.asarray(X), None, xp.asarray(weight))
+    for found, rows in ((plain, X), (weighted, X[weight > 0])):
+        np.testing.assert_array_equal(found.low, rows.min(axis=0))
+        np.testing.assert_array_equal(found.high, rows.max(axis=0))

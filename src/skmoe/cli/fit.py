@@ -122,6 +122,9 @@ def fit(
         print_json({**about, **as_json(model), "notes": X.encoder.notes, "seconds": seconds})
     else:
         print_table(model.summary())
+        if model.n_experts_ > 1:
+            typer.echo()
+            print_table(model.regimes())
         typer.echo(f"{used} rows, R2 {r2:.3f} on them; model in {out}")
     if report is not None:
         from skmoe.report import write

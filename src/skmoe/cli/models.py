@@ -129,7 +129,9 @@ def open_model(path: str) -> tuple[MoERegressor, TableEncoder]:
 
 def as_json(model: MoERegressor) -> dict[str, Any]:
     """A fitted model for machines."""
-    names = list(model.feature_names_in_)
+    from skmoe.inference import describe_regimes
+
+    names, regimes = list(model.feature_names_in_), describe_regimes(model) or ()
 
     def part(i: int, what: str) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -164,8 +166,10 @@ def as_json(model: MoERegressor) -> dict[str, Any]:
                 **part(i, "expert"),
                 "noise_scale": model.noise_scale_[i],
                 "noise_scale_se": model.noise_scale_se_[i],
+                "holds_at": regime.where,
+                "mean_prediction": regime.prediction,
             }
-            for i in range(model.n_experts_)
+            for i, regime in enumerate(regimes)
         ],
         "gate": [part(i, "gate") for i in range(model.n_experts_)],
     }

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from skmoe.cli.models import named, open_model
 from skmoe.cli.shell import check_output, note
+
+if TYPE_CHECKING:
+    from skmoe.inference import Outside
 
 __all__ = ["predict"]
 
@@ -32,6 +35,7 @@ def predict(
     if unseen not in ("error", "empty"):
         raise ValueError(f"--unseen must be error or empty; got {unseen!r}")
     check_output(out, "--out", model, data)
+    from skmoe.inference import rows_outside
     from skmoe.rows import open_table
     from skmoe.rows.formats import kind_of_file
     from skmoe.rows.table_errors import arrow
@@ -48,15 +52,20 @@ def predict(
     names = ["prediction", *(["lower", "upper"] if interval else [])]
     names += [f"gate_{i + 1}" for i in range(fitted.n_experts_)] if gate else []
     rows = empty = 0
+    outside: Outside | None = None
     place: Any = nullcontext("-") if out == "-" else replacing(out)
     with place as path, writing(str(path), pa.schema([(name, pa.float64()) for name in names])) as writer:
         for batch in table.batches(list(encoder.types), encoder.types):
             X, keep = encoder.encode(batch, unseen=unseen)
             values = _predictions(fitted, named(X, encoder), interval, gate)
+            found = rows_outside(fitted, X) if len(X) else None
+            outside = outside + found if outside is not None and found is not None else outside or found
             writer.write_batch(pa.record_batch(_columns(values, keep, len(names)), names=names))
             rows, empty = rows + len(keep), empty + len(keep) - len(X)
     if empty:
         note(f"{empty} of {rows} rows lack an input and have empty predictions")
+    if outside is not None and outside.outside:
+        note(f"{outside}; predictions there are extrapolations, and their intervals may be far off")
     if out != "-":
         note(f"{rows} rows predicted, in {out}")
 

@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from skmoe.inference import calibration_of, covariance_of, small_sample, split_errors
+from skmoe.inference import (
+    calibration_of,
+    covariance_of,
+    few_rows,
+    regimes_from_rows,
+    small_sample,
+    split_errors,
+)
+from skmoe.inference.diagnosis import FAR_TOO_FEW
 from skmoe.model.activations import get_activation
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.rows.checks import check_columns, generator
@@ -59,6 +67,7 @@ def fit_regressor(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
     learned = learn(rows, spec, request, generator(model.random_state), control, model._search_config)
     _store(model, learned)
     model.encoder_ = rows.encoder
+    model.history_["regimes"] = [asdict(regime) for regime in regimes_from_rows(model, rows.X, rows.weight)]
     _say_what_went_wrong(learned.fitted, model, control)
 
 
@@ -161,3 +170,5 @@ def _say_what_went_wrong(fitted: Fitted, model: Any, control: Control) -> None:
             ConvergenceWarning,
             stacklevel=4,
         )
+    if model.n_experts_ > 1 and (few := few_rows(model, FAR_TOO_FEW)):
+        warnings.warn(few[0], UserWarning, stacklevel=4)

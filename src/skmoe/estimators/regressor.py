@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from skmoe.estimators.fitting import fit_regressor
 from skmoe.estimators.predictive import Predictive
-from skmoe.inference import Summary, diagnose, small_sample_correction, summarise
+from skmoe.inference import Summary, diagnose, regimes_table, small_sample_correction, summarise
 from skmoe.model.evaluation import log_likelihood, r_squared, responsibility_entropy
 from skmoe.model.predictive import PredictiveLaw
 from skmoe.persistence import load_model, save_model
@@ -498,15 +498,36 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         return summarise(self, robust=robust)
 
+    def regimes(self, X: Any = None) -> Summary:
+        """Where each expert holds: the inputs that decide, and what they are for its rows and for all rows.
+
+        An input decides by how much the expert's probability changes over the rows when only this input takes other
+        values. The rows of an expert are all rows, weighted by its probability. A range is the one in which the share
+        of the expert's rows exceeds that of all rows most; it ends where the gate switches.
+
+        Parameters
+        ----------
+        X : (n, d) array or any other holder of rows that `fit` takes, optional
+            Rows to describe the experts by, of which at most 20,000 are looked at; by default those of the fit.
+
+        Returns
+        -------
+        Summary
+            A table of experts: their share, where they hold, how probable they are and what they predict there.
+        """
+        check_is_fitted(self)
+        return regimes_table(self, None if X is None else rows_to_use(self, X)[0])
+
     def diagnose(self, X: Any = None, y: Any = None) -> Summary:
         """How far the data are from what the consistent start assumes, and how sure the fit is, in plain words.
 
         Parameters
         ----------
         X : (n, d) array or any other holder of rows that `fit` takes, optional
-            Rows, which may be new ones, to judge the predictive distribution by.
+            Rows, which may be new ones: those outside the range of the fit are counted.
         y : (n,) array, or str, optional
-            Their outputs, or the name of their column.
+            Their outputs, or the name of their column, to judge the predictive distribution by, and of a single expert
+            the residuals.
 
         Returns
         -------

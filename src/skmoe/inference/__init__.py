@@ -1,20 +1,34 @@
-"""How sure a fit is: covariance, intervals of coefficients, summary, diagnosis."""
+"""How sure a fit is: covariance, intervals of coefficients, summary, where each expert holds, diagnosis."""
 
 from skmoe.inference.calibrate import calibration_of
 from skmoe.inference.correction import small_sample, small_sample_correction
 from skmoe.inference.covariance import Covariance, covariance_of, split_errors
-from skmoe.inference.diagnosis import diagnose
+from skmoe.inference.diagnosis import diagnose, few_rows
+from skmoe.inference.fitted_range import Outside, rows_outside
+from skmoe.inference.gate_change import Input, gate_changes, inputs_of
+from skmoe.inference.regimes import Regime, describe_regimes, regimes_from_rows, regimes_table, where_in_words
 from skmoe.inference.summary import Summary, feature_names, summarise
 
 __all__ = [
     "Covariance",
+    "Input",
+    "Outside",
+    "Regime",
     "Summary",
     "calibration_of",
     "covariance_of",
+    "describe_regimes",
     "diagnose",
     "feature_names",
+    "few_rows",
+    "gate_changes",
+    "inputs_of",
+    "regimes_from_rows",
+    "regimes_table",
+    "rows_outside",
     "small_sample",
     "small_sample_correction",
     "split_errors",
     "summarise",
+    "where_in_words",
 ]

@@ -7,35 +7,101 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from skmoe.inference.fitted_range import rows_outside
+from skmoe.inference.formatting import listed
+from skmoe.inference.residuals import residual_findings
 from skmoe.inference.summary import Summary
 from skmoe.rows.arrays import to_numpy
 from skmoe.rows.blocks import take_rows
 
-__all__ = ["SMALL_SHARE", "diagnose"]
+__all__ = ["FAR_TOO_FEW", "SMALL_SHARE", "TOO_FEW", "diagnose", "few_rows"]
 
 LOOK_ROWS = 20_000  # rows that calibration is judged by
 SMALL_SHARE = 0.05  # share of the rows below which an expert is worth a warning
 ALONG = 0.3  # correlation of gate and experts above which the consistent start is biased
+TOO_FEW = 5.0  # rows for each parameter, or for each coefficient of an expert, below which a diagnosis warns
+FAR_TOO_FEW = 3.0  # below which a fit warns
+WHAT_TO_DO = "use fewer experts, fewer columns (expert_features, gate_features), or more rows"
 KOLMOGOROV_99 = 1.63  # 99% quantile of the Kolmogorov statistic, times the root of the number of rows
 
 
-def diagnose(model: Any, X: Any, y: Any) -> Summary:
-    """Diagnosis of a fitted `MoERegressor`; with rows, calibration as well."""
+def diagnose(model: Any, X: Any = None, y: Any = None) -> Summary:
+    """Diagnosis of a fitted `MoERegressor`; with rows, their range, and with outputs calibration as well."""
     table = Summary("Diagnosis", ("question", "finding", "in words"))
+    _rows(table, model)
     _inputs(table, model)
     if model.n_experts_ > 1:
         _spectrum(table, model)
         _starts(table, model)
     _uncertainty(table, model)
+    if X is not None:
+        _range(table, model, X)
     if X is not None and y is not None:
-        _calibration(table, model, *_some_rows(X, y))
+        X, y = _some_rows(X, y)
+        _calibration(table, model, X, y)
+        if model.n_experts_ == 1:
+            table.rows += residual_findings(model, X, y)
     return table
+
+
+def few_rows(model: Any, least: float = TOO_FEW) -> list[str]:
+    """Sentences on a fit with fewer than `least` rows for each parameter, or for each coefficient of an expert."""
+    n, said = _rows_fitted(model), []
+    if n < least * model.n_parameters_:
+        said.append(
+            f"{model.n_parameters_} parameters were fitted to {n:g} rows, {n / model.n_parameters_:.1f} rows for each: "
+            f"expect intervals that are too narrow, and regimes that other rows do not show; {WHAT_TO_DO}"
+        )
+    coefficients = _coefficients(model)
+    small = [i for i, share in enumerate(model.shares_) if share * n < least * coefficients]
+    if small and model.n_experts_ > 1:
+        rows = listed([f"{model.shares_[i] * n:.0f}" for i in small])
+        plural = "s" if len(small) > 1 else ""
+        said.append(
+            f"expert{plural} {listed([str(i + 1) for i in small])} rest{'' if plural else 's'} on {rows} rows for "
+            f"{coefficients} coefficients{' each' if plural else ''}: other rows may not show them; {WHAT_TO_DO}"
+        )
+    return said
+
+
+def _rows_fitted(model: Any) -> float:
+    """Rows of the fit; whole weights count as repeated rows."""
+    return float(model.history_["inputs"].get("total", model.history_["rows"]))
+
+
+def _coefficients(model: Any) -> int:
+    """Coefficients of an expert, with its intercept."""
+    columns = model.n_features_in_ if model.expert_features is None else len(model.expert_features)
+    return columns + int(model.fit_intercept and model.method != "spectral")
 
 
 def _some_rows(*arrays: Any) -> tuple[np.ndarray, ...]:
     """At most `LOOK_ROWS` rows, evenly spaced, on the host."""
     n = arrays[0].shape[0]
     return tuple(to_numpy(a) for a in take_rows(arrays, np.arange(0, n, -(-n // LOOK_ROWS))))
+
+
+def _rows(table: Summary, model: Any) -> None:
+    n, p = _rows_fitted(model), model.n_parameters_
+    finding = f"{n / p:.1f} ({n:g} rows, {p} parameters)"
+    said = few_rows(model)
+    few = n < TOO_FEW * p
+    table.rows.append(("rows per parameter", finding, f"TOO FEW: {said[0]}" if few else "enough rows for this model"))
+    if len(said) > few:
+        least = float(np.min(model.shares_)) * n / _coefficients(model)
+        table.rows.append(("rows per coefficient", f"{least:.1f} for the smallest expert", f"TOO FEW: {said[-1]}"))
+
+
+def _range(table: Summary, model: Any, X: Any) -> None:
+    found = rows_outside(model, X)
+    if found is None:
+        words = "the model's file is older than the note of its range: fit again"
+        table.rows.append(("fitted range", "not known", words))
+        return
+    words = "predictions are for inputs like those of the fit, one at a time"
+    if found.outside:
+        words = "predictions for those rows are extrapolations: their intervals may be far off"
+    table.rows.append(("fitted range", str(found), words))
 
 
 def _inputs(table: Summary, model: Any) -> None:

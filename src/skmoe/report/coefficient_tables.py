@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from skmoe.inference.formatting import three_digits
 from skmoe.report.data import Coefficient, ReportData
-from skmoe.report.formatting import three_digits
 from skmoe.report.records import Number, Table
 
 __all__ = ["all_coefficients", "side_by_side"]

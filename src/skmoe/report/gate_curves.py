@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.inference import feature_names
+from skmoe.inference import Input, feature_names, gate_changes
 from skmoe.report.rows import evenly_spaced
 
 __all__ = ["GateCurve", "gate_curves"]
@@ -47,10 +47,10 @@ class GateCurve:
 
 def gate_curves(model: Any, X: np.ndarray) -> tuple[GateCurve, ...]:
     """Curves for the inputs that change the gate most, most influential first."""
-    W = model.gate_coef_
-    influence = (np.max(W, axis=0) - np.min(W, axis=0)) * np.std(X, axis=0)
-    order = [int(j) for j in np.argsort(-influence, kind="stable")[:MOST_INPUTS] if influence[j] > 0]
     names = feature_names(model)
+    columns = [Input(name, (j,)) for j, name in enumerate(names)]
+    influence = np.sum(gate_changes(model.parameters_, X, np.ones(len(X)), columns).change, axis=1)
+    order = [int(j) for j in np.argsort(-influence, kind="stable")[:MOST_INPUTS] if influence[j] > 0]
     return tuple(_curve(model, X, j, names[j]) for j in order)
 
 

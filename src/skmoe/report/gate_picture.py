@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skmoe.report.formatting import listed, percent, short
+from skmoe.inference.formatting import listed, percent, short
 from skmoe.report.gate_curves import GateCurve
 from skmoe.report.records import ExpertText, expert_texts
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from skmoe.report.formatting import three_digits
+from skmoe.inference.formatting import three_digits
 
 __all__ = ["Card", "ExpertText", "Figure", "Number", "Table", "expert_style", "expert_texts"]
 

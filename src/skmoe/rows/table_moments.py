@@ -1,4 +1,4 @@
-"""One pass over a table: how many rows, whether all can be used, means and covariance of inputs and output."""
+"""One pass over a table: how many rows, whether all can be used, range, means and covariance of inputs and output."""
 
 from __future__ import annotations
 
@@ -25,11 +25,25 @@ class TableMoments:
     covariance: np.ndarray  # (d, d), of the inputs
     y_mean: float
     y_std: float
+    low: np.ndarray  # (d,), smallest value of each input among rows with weight
+    high: np.ndarray  # (d,), largest
 
     @property
     def y_second(self) -> float:
         """Root mean square of the outputs."""
         return float(np.hypot(self.y_std, self.y_mean))
+
+
+@dataclass(frozen=True)
+class _Range:
+    """Smallest and largest values; the sum of two is the range of both, so that blocks of rows add up."""
+
+    low: Array
+    high: Array
+
+    def __add__(self, other: _Range) -> _Range:
+        xp = array_namespace(self.low)
+        return _Range(xp.minimum(self.low, other.low), xp.maximum(self.high, other.high))
 
 
 def table_moments(
@@ -53,15 +67,17 @@ def table_moments(
             Z = xp.concat([Z, xp.astype(t, xp.float64, copy=False)[None, :]], axis=0)
         bad = xp.sum(xp.astype(~xp.isfinite(Z), xp.float64), axis=1)
         w = None if w is None else xp.astype(w, xp.float64, copy=False)
+        inside = Z[:d, :] if w is None else xp.where(w > 0, Z[:d, :], to_device(one[:d], x)[:, None])
+        span = _Range(xp.min(inside, axis=1), xp.max(inside, axis=1))
         with np.errstate(invalid="ignore"):  # infinities are counted, and refused below
             Z = Z - to_device(one, x)[:, None]
             S = (Z if w is None else Z * w) @ Z.T
         varies = xp.astype(Z[-1, :] != 0, xp.float64)
         if w is None:
-            return bad, xp.sum(varies), S, float(x.shape[0]), 0.0, 0.0
+            return bad, xp.sum(varies), S, float(x.shape[0]), 0.0, 0.0, span
         varies = xp.sum(varies * xp.astype(w > 0, xp.float64))
         counts = (xp.sum(xp.astype(which, xp.float64)) for which in (w > 0, w < 0, ~xp.isfinite(w)))
-        return bad, varies, S, *counts
+        return bad, varies, S, *counts, span
 
     sums = sum_over_blocks(kernel, X, y, weight, block_rows=block_rows_for(2 * d))
     bad, S = to_numpy(sums[0]), to_numpy(sums[2])
@@ -76,7 +92,8 @@ def table_moments(
     y_mean, y_std = 0.0, 0.0
     if y is not None:
         y_mean, y_std = float(one[-1] + shift[-1]), float(np.sqrt(np.maximum(central[-1, -1], 0.0)))
-    return TableMoments(rows, total, one[:d] + shift[:d], central[:d, :d], y_mean, y_std)
+    low, high = to_numpy(sums[6].low), to_numpy(sums[6].high)
+    return TableMoments(rows, total, one[:d] + shift[:d], central[:d, :d], y_mean, y_std, low, high)
 
 
 def _one_row(X: Array, y: Array | None, weight: Array | None) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What a diagnosis tells of the inputs: how far they are from Gaussian, their rank, and the gate along the experts."""
+"""What a diagnosis tells of the inputs: their law, rank and range, and the gate along the experts."""
 
 from __future__ import annotations
 
@@ -29,6 +29,9 @@ class InputShape:
     rank: int
     columns: int
     gate_along_experts: float  # largest correlation of a gate vector with an expert
+    total: float  # weight of all rows, as a count of rows
+    low: np.ndarray  # (d,), smallest value of each input
+    high: np.ndarray  # (d,), largest
 
 
 def input_shape(rows: ModelRows, moments: TableMoments, parameters: MoEParameters) -> InputShape:
@@ -45,6 +48,9 @@ def input_shape(rows: ModelRows, moments: TableMoments, parameters: MoEParameter
         rows.map.width if rows.map.shared else whitening(moments)[1].shape[1],
         len(moments.mean),
         _gate_along_experts(parameters, moments),
+        moments.total,
+        moments.low,
+        moments.high,
     )
 
 

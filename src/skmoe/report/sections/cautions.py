@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from skmoe.inference.diagnosis import SMALL_SHARE
+from skmoe.inference.diagnosis import SMALL_SHARE, few_rows
+from skmoe.inference.formatting import listed
 from skmoe.plots import SpectrumDisplay
 from skmoe.report.data import ReportData
 from skmoe.report.figures import draw
-from skmoe.report.formatting import listed
 from skmoe.report.records import Figure, Table
 
 __all__ = ["Cautions", "cautions"]
@@ -31,11 +31,12 @@ class Cautions:
 
 def cautions(data: ReportData) -> Cautions:
     """The diagnosis in words, and what holds for every model of this kind."""
-    return Cautions(_diagnosis(data), _spectrum(data), (*_small_experts(data), *ALWAYS))
+    few = (f"{text[0].upper()}{text[1:]}." for text in few_rows(data.model))
+    return Cautions(_diagnosis(data), _spectrum(data), (*few, *_small_experts(data), *ALWAYS))
 
 
 def _diagnosis(data: ReportData) -> Table:
-    found = data.model.diagnose() if data.y is None else data.model.diagnose(data.X, data.y)
+    found = data.model.diagnose(data.X, data.y)
     rows = tuple((question, words, finding) for question, finding, words in found.rows)
     return Table("Diagnosis", ("question", "what it means", "finding"), rows)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from skmoe.inference.formatting import fixed
 from skmoe.plots import ChoiceDisplay, TraceDisplay
 from skmoe.report.data import ReportData
 from skmoe.report.figures import draw
-from skmoe.report.formatting import fixed
 from skmoe.report.records import Figure, Number, Table
 from skmoe.search import Stage
 

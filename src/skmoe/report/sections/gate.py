@@ -48,10 +48,11 @@ def gate(data: ReportData) -> Gate:
 
 
 def _remark(data: ReportData) -> str:
-    fixed = "Each statement is for other inputs held fixed. "
-    if data.model.covariance_ is None:
-        return fixed + "There are no standard errors here, so directions are not tested."
-    return fixed + "An input is named where its direction is clear; the odds are followed by their 95% interval."
+    those = "the rows of the fit" if data.rows is None else "the given rows"
+    return (
+        f"Inputs are named by how much the gate changes with them over {those}. The rows of an expert are all rows, "
+        "weighted by the probability that the gate gives it; a range is the one that tells them best from the others."
+    )
 
 
 def _map(data: ReportData) -> Figure | None:

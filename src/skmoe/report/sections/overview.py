@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skmoe.inference import few_rows
+from skmoe.inference.formatting import fixed, three_digits
 from skmoe.report.data import ReportData
 from skmoe.report.figures import matplotlib_is_installed
-from skmoe.report.formatting import fixed, three_digits
 from skmoe.report.records import Card
 
 __all__ = ["Overview", "overview"]
@@ -58,7 +59,7 @@ def _cards(data: ReportData) -> tuple[Card, ...]:
 
 
 def _notes(data: ReportData) -> tuple[str, ...]:
-    notes = []
+    notes = [f"{text[0].upper()}{text[1:]}." for text in few_rows(data.model)]
     if data.rows is None:
         notes.append(
             "Written from the model alone. With rows and outputs it would also show where each regime holds along "

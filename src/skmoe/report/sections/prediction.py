@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from skmoe.inference import feature_names
+from skmoe.inference.formatting import fixed, percent, three_digits
 from skmoe.plots import BandDisplay, CalibrationDisplay
 from skmoe.plots.outputs import MOST_POINTS
 from skmoe.report.data import ReportData
 from skmoe.report.figures import draw
-from skmoe.report.formatting import fixed, percent, three_digits
 from skmoe.report.quality import Quality
 from skmoe.report.records import Figure, Number, Table
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skmoe.report.formatting import fixed, listed, percent, short, three_digits, with_interval
+from skmoe.inference.formatting import fixed, listed, percent, short, three_digits, with_interval
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,194 @@
+r"""What an input is where an expert holds: a range of numbers or some levels of a text, beside that of all rows.
+
+Rows R are chosen by one input after the other such that the share of the expert's rows in R exceeds the share of all
+rows in R as far as possible: they maximise :math:`\sum_{n \in R} w_n (p_{in} - \bar p_i)`, where p is the gate and w
+are row weights. Where the gate switches, a range ends there; where it is soft, the range ends where the expert is as
+probable as on average.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skmoe.inference.formatting import percent
+from skmoe.inference.gate_change import Input
+
+__all__ = ["NINE_IN_TEN", "Condition", "ExpertRows", "condition", "excess_range", "weighted_quantile"]
+
+NINE_IN_TEN = (0.05, 0.95)
+BEYOND = 0.05  # share of the rows beyond a range up to which it is called open on that side
+TELLING = 0.05  # least gain by which an input tells the expert's rows from those of others, of at most one
+KUIPER_95 = (
+    1.75  # 95% quantile of Kuiper's statistic: the best range of a column that has nothing to do with the expert
+)
+ENOUGH = 0.5  # gain that is never taken for chance
+MOST_LEVELS = 3  # levels of a text that are named
+FEW_ROWS = 0.05  # share of an expert's rows below which a level is not named beside others
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What an input is where an expert holds.
+
+    Attributes
+    ----------
+    name : str
+        The input.
+    part : float
+        Its part in the variance of the expert's probability, see `skmoe.inference.gate_change`.
+    here, all_rows : str
+        What it is where the expert holds, with its name, and what it is for all rows.
+    direction : bool
+        Whether `here` says what makes the expert likelier at equal other inputs, since no range tells its rows.
+    """
+
+    name: str
+    part: float
+    here: str
+    all_rows: str
+    direction: bool = False
+
+
+@dataclass(frozen=True)
+class ExpertRows:
+    """Rows as an expert has them.
+
+    Attributes
+    ----------
+    X : (n, d) array
+    all_rows, its_rows : (n,) arrays
+        Weights of the rows, and these times the expert's probability; each adds up to one.
+    share : float
+        Mean probability of the expert.
+    inside : (n,) array of bool
+        Rows that meet the conditions so far.
+    """
+
+    X: np.ndarray
+    all_rows: np.ndarray
+    its_rows: np.ndarray
+    share: float
+    inside: np.ndarray
+
+    @property
+    def excess(self) -> np.ndarray:
+        """Weight of each row for the expert less that for all."""
+        return self.its_rows - self.all_rows
+
+    def gain(self, inside: np.ndarray) -> float:
+        """How much better fewer rows tell the expert's rows from those of the others, between zero and one."""
+        more = np.sum(self.excess[inside & self.inside]) - np.sum(self.excess[self.inside])
+        return float(more) / max(1 - self.share, np.finfo(float).tiny)
+
+    @property
+    def least_gain(self) -> float:
+        """Gain above which a range is telling, and is not the best of many by chance."""
+        tiny = np.finfo(float).tiny
+        P = self.share * self.its_rows / self.all_rows
+        deviation = np.sqrt(self.all_rows @ (P - self.share) ** 2) / max(self.share * (1 - self.share), tiny)
+        by_chance = KUIPER_95 * deviation * np.sqrt(np.sum(self.all_rows**2))
+        return max(TELLING, min(float(by_chance), ENOUGH))
+
+
+def condition(one: Input, part: float, rises: bool, rows: ExpertRows) -> tuple[Condition, np.ndarray]:
+    """Describe an input where an expert holds.
+
+    Parameters
+    ----------
+    one : Input
+    part : float
+        Its part in the variance of the expert's probability.
+    rises : bool
+        Whether the probability rises with the input.
+    rows : ExpertRows
+
+    Returns
+    -------
+    Condition
+        The description.
+    (n,) array of bool
+        Which rows meet it and the conditions so far.
+    """
+    levels = one.membership(rows.X)
+    if levels is not None:
+        here, of_all, inside = _levels(*levels, rows)
+        here = likelier = f"{one.name}: {here}"
+    else:
+        values = rows.X[:, one.columns[0]]
+        span = float(np.ptp(weighted_quantile(values, rows.all_rows, NINE_IN_TEN))) or float(np.ptp(values))
+        of_all = f"{_number(np.min(values), span)} to {_number(np.max(values), span)}"
+        text, inside = _range(values, span, rows)
+        here, likelier = f"{one.name} {text}", f"{'larger' if rises else 'smaller'} {one.name}"
+    if rows.gain(inside) < rows.least_gain:
+        return Condition(one.name, part, likelier, of_all, direction=True), rows.inside
+    return Condition(one.name, part, here, of_all), rows.inside & inside
+
+
+def _range(values: np.ndarray, span: float, rows: ExpertRows) -> tuple[str, np.ndarray]:
+    """The range of an expert's values in words, and which rows are inside."""
+    low, high = excess_range(values[rows.inside], rows.excess[rows.inside])
+    left, right = (beyond & rows.inside for beyond in (values < low, values > high))
+    total = np.sum(rows.all_rows[rows.inside])
+    below, above = (bool(np.sum(rows.all_rows[beyond]) > BEYOND * total) for beyond in (left, right))
+    first, last = _number(low, span), _number(high, span)
+    if not (below or above):
+        return "anywhere", np.ones(len(values), dtype=bool)
+    if not below:
+        # a border that is rounded to the end of all values would say nothing: the next value then does
+        ends = last == _number(np.max(values), span)
+        return f"under {_number(np.min(values[right]), span)}" if ends else f"up to {last}", values <= high
+    if not above:
+        ends = first == _number(np.min(values), span)
+        return f"over {_number(np.max(values[left]), span)}" if ends else f"from {first} up", values >= low
+    return f"{first} to {last}" if first != last else first, (values >= low) & (values <= high)
+
+
+def excess_range(values: np.ndarray, excess: np.ndarray) -> tuple[float, float]:
+    """Ends of the range of values over which the sum of `excess` is largest."""
+    distinct, where = np.unique(values, return_inverse=True)
+    upto = np.cumsum(np.bincount(where.ravel(), weights=excess))
+    before = np.concatenate([[0.0], upto[:-1]])
+    least = np.minimum.accumulate(before)  # the best start of a range that ends here
+    end = int(np.argmax(upto - least))
+    start = int(np.argmin(before[: end + 1]))
+    return float(distinct[start]), float(distinct[end])
+
+
+def weighted_quantile(values: np.ndarray, weight: np.ndarray, levels: tuple[float, ...]) -> np.ndarray:
+    """Smallest values up to which the rows have the given shares of the weight."""
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(weight[order])
+    at = np.searchsorted(reached, np.asarray(levels) * reached[-1] * (1 - 1e-12))
+    return values[order][np.minimum(at, len(values) - 1)]
+
+
+def _levels(labels: tuple[str, ...], held: np.ndarray, rows: ExpertRows) -> tuple[str, str, np.ndarray]:
+    """Levels that an expert's rows have more often than all rows, their share of all rows, and the rows with them."""
+    here, of_all = (weight[rows.inside] @ held[rows.inside] for weight in (rows.its_rows, rows.all_rows))
+    more = [int(level) for level in np.argsort(-here, kind="stable") if here[level] > of_all[level]]
+    more = [level for level in more if here[level] >= FEW_ROWS] or more[:1] or [int(np.argmax(here))]
+    fewer = [level for level in range(len(labels)) if here[level] < of_all[level]]
+    if len(labels) > 2 and len(fewer) == 1:
+        chosen = [level for level in range(len(labels)) if level not in fewer]
+        text = f"not {labels[fewer[0]]}"
+    else:
+        chosen = more[:MOST_LEVELS]
+        text = " or ".join(labels[level] for level in chosen)
+    inside = np.any(held[:, chosen], axis=1)
+    return text, percent(float(min(np.sum(rows.all_rows[inside]), 1.0))), inside
+
+
+def _number(value: float, span: float) -> str:
+    """A number to about a hundredth of the span of most rows, without needless zeros."""
+    value = float(value)
+    if not span > 0:
+        return f"{value:.4g}"
+    decimals = int(np.ceil(-np.log10(span / 100)))
+    value = float(np.round(value, decimals)) + 0.0  # no minus before a zero
+    if not 1e-5 < span < 1e9:
+        digits = decimals + int(np.floor(np.log10(max(abs(value), span)))) + 1
+        return f"{value:.{max(digits, 3)}g}"
+    text = f"{value:.{max(decimals, 0)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

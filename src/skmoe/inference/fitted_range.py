@@ -1,0 +1,80 @@
+"""Rows outside the range that a model was fitted to, where its predictions are extrapolations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skmoe.inference.summary import feature_names
+from skmoe.rows.arrays import Array, array_namespace, columns, to_device, to_numpy
+from skmoe.rows.blocks import block_rows_for, sum_over_blocks
+
+__all__ = ["Outside", "rows_outside"]
+
+MOST_NAMED = 5  # inputs that a sentence names
+
+
+@dataclass(frozen=True)
+class Outside:
+    """How many rows have an input below its smallest or above its largest value in the fit, and which inputs.
+
+    Attributes
+    ----------
+    rows : int
+        Rows that were looked at.
+    outside : int
+        Rows with at least one input outside.
+    by_input : dict of str to int
+        Rows outside by input, for inputs that have any.
+    """
+
+    rows: int
+    outside: int
+    by_input: dict[str, int]
+
+    def __add__(self, other: Outside) -> Outside:
+        names = {**self.by_input, **other.by_input}
+        counts = {name: self.by_input.get(name, 0) + other.by_input.get(name, 0) for name in names}
+        return Outside(self.rows + other.rows, self.outside + other.outside, counts)
+
+    def __str__(self) -> str:
+        if not self.outside:
+            return f"all of {self.rows} rows lie inside the fitted range"
+        order = sorted(self.by_input, key=lambda name: -self.by_input[name])
+        named = [f"{name} {self.by_input[name]}" for name in order[:MOST_NAMED]]
+        more = len(order) - len(named)
+        named += [f"{more} more input{'s' if more > 1 else ''}"] if more else []
+        return f"{self.outside} of {self.rows} rows lie outside the fitted range ({', '.join(named)})"
+
+
+def rows_outside(model: Any, X: Array) -> Outside | None:
+    """Count the rows outside the fitted range.
+
+    Parameters
+    ----------
+    model : fitted MoERegressor
+    X : (n, d) array or streamed columns
+        Rows as the model takes them.
+
+    Returns
+    -------
+    Outside or None
+        None where the model's file is older than the note of its range.
+    """
+    inputs = model.history_["inputs"]
+    if "low" not in inputs or "high" not in inputs:
+        return None
+    low, high = (np.asarray(inputs[name], dtype=np.float64)[:, None] for name in ("low", "high"))
+
+    def kernel(x: Array) -> tuple[Array, Array]:
+        Z = columns(x)
+        xp = array_namespace(Z)
+        least, most = to_device(low, x), to_device(high, x)
+        beyond = (least > Z) | (most < Z)
+        return xp.sum(xp.astype(beyond, xp.int64), axis=1), xp.sum(xp.astype(xp.any(beyond, axis=0), xp.int64))
+
+    counts, outside = sum_over_blocks(kernel, X, block_rows=block_rows_for(2 * X.shape[1]))
+    by_input = dict(zip(feature_names(model), to_numpy(counts).tolist(), strict=True))
+    return Outside(X.shape[0], int(outside), {name: count for name, count in by_input.items() if count})

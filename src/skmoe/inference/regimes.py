@@ -1,0 +1,222 @@
+"""Where each expert holds: the inputs that decide, by the gate's own change over the rows, and their ranges there.
+
+The rows of an expert are all rows, each weighted by the probability that the gate gives the expert.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from skmoe.inference.conditions import NINE_IN_TEN, Condition, ExpertRows, condition, weighted_quantile
+from skmoe.inference.formatting import listed, percent
+from skmoe.inference.gate_change import gate_changes, inputs_of
+from skmoe.inference.summary import Summary
+from skmoe.rows.arrays import to_numpy
+from skmoe.rows.blocks import take_rows
+
+__all__ = ["Regime", "describe_regimes", "regimes_from_rows", "regimes_table", "where_in_words"]
+
+LOOK_ROWS = 20_000  # rows that regimes are described by
+NAMED = 3  # inputs that a description names, where fewer tell the experts apart
+MINOR = 0.2  # an input is named if its part in the gate's change is at least this share of the strongest's
+NEGLIGIBLE = 1e-3  # part in the gate's change below which an input is never named
+EVEN = 0.1  # an expert holds everywhere if its probability varies by less than this share of its mean
+
+
+@dataclass(frozen=True)
+class Regime:
+    """Where an expert holds, and what it says there.
+
+    Attributes
+    ----------
+    share : float
+        Mean probability of the expert over the rows.
+    conditions : tuple of Condition
+        Inputs that decide, the strongest first; none where the expert holds everywhere.
+    probability : float
+        Mean probability of the expert over the rows that meet all conditions.
+    its_rows, all_rows : float
+        Shares of its rows and of all rows that meet all conditions.
+    span : tuple of two floats
+        Range of its probability in nine of ten rows.
+    prediction : float
+        Mean of what it predicts for its rows.
+    center, spread : tuples of d floats
+        Means and standard deviations of the columns over its rows.
+    like : int or None
+        An earlier expert, counted from 0, for which the description is no other.
+    """
+
+    share: float
+    conditions: tuple[Condition, ...]
+    probability: float
+    its_rows: float
+    all_rows: float
+    span: tuple[float, float]
+    prediction: float
+    center: tuple[float, ...]
+    spread: tuple[float, ...]
+    like: int | None = None
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Regime:
+        """The record from what a model file holds."""
+        conditions = tuple(Condition(**c) for c in plain["conditions"])
+        lists = {name: tuple(plain[name]) for name in ("span", "center", "spread")}
+        return cls(**{**plain, **lists, "conditions": conditions})
+
+    @property
+    def where(self) -> str:
+        """Where it holds, in a few words."""
+        if not self.conditions:
+            return "everywhere"
+        text = "; ".join(_with_directions([c.here for c in self.conditions if not c.direction], self))
+        return text if self.like is None else f"{text}, as expert {self.like + 1}"
+
+
+def describe_regimes(model: Any, X: Any = None) -> tuple[Regime, ...] | None:
+    """Regimes over the given rows, or as noted when the model was fitted.
+
+    Parameters
+    ----------
+    model : fitted MoERegressor
+    X : (n, d) array or streamed columns, optional
+        Rows as the model takes them.
+
+    Returns
+    -------
+    tuple of Regime or None
+        One for each expert; None without rows where the model's file is older than the note.
+    """
+    if X is not None:
+        return regimes_from_rows(model, X)
+    noted = model.history_.get("regimes")
+    return None if noted is None else tuple(Regime.from_plain(plain) for plain in noted)
+
+
+def regimes_from_rows(model: Any, X: Any, weight: Any = None) -> tuple[Regime, ...]:
+    """Regimes over rows, of which at most `LOOK_ROWS`, evenly spaced, are looked at."""
+    X, weight = take_rows((X, weight), np.arange(0, X.shape[0], -(-X.shape[0] // LOOK_ROWS)))
+    X = np.asarray(to_numpy(X), dtype=np.float64)
+    weight = np.ones(len(X)) if weight is None else np.asarray(to_numpy(weight), dtype=np.float64)
+    X, weight = X[weight > 0], weight[weight > 0] / np.sum(weight)
+    found = _Description(model, X, weight)
+    # two experts of one description are given more inputs, until they differ or there are no more
+    counts = [found.usual_count(i) for i in range(model.n_experts_)]
+    regimes = [found.regime(i, count) for i, count in enumerate(counts)]
+    while True:
+        alike = [i for i, r in enumerate(regimes) if r.conditions and [s.where for s in regimes].count(r.where) > 1]
+        grow = [i for i in alike if counts[i] < len(found.order(i))]
+        if not grow:
+            break
+        for i in grow:
+            counts[i] += 1
+            regimes[i] = found.regime(i, counts[i])
+    wheres = [regime.where for regime in regimes]
+    first = [wheres.index(where) for where in wheres]
+    return tuple(replace(r, like=first[i]) if r.conditions and first[i] < i else r for i, r in enumerate(regimes))
+
+
+class _Description:
+    """The gate over some rows, from which regimes are described."""
+
+    def __init__(self, model: Any, X: np.ndarray, weight: np.ndarray) -> None:
+        self.parameters, self.X, self.weight = model.parameters_, X, weight
+        self.inputs = inputs_of(model)
+        self.P = self.parameters.gate_proba(X)
+        self.predicted = self.parameters.expert_means(X)
+        self.found = gate_changes(self.parameters, X, weight, self.inputs)
+        self.parts = self.found.change / np.maximum(self.found.variance, np.finfo(float).tiny)
+
+    def order(self, i: int) -> list[int]:
+        """Inputs that can be named for an expert, the strongest first; none where it holds everywhere."""
+        mean = float(self.weight @ self.P[:, i])
+        deviation = float(np.sqrt(self.weight @ (self.P[:, i] - mean) ** 2))
+        if deviation <= EVEN * mean:
+            return []
+        part = self.parts[:, i]
+        return [int(j) for j in np.argsort(-part, kind="stable") if part[j] > NEGLIGIBLE]
+
+    def usual_count(self, i: int) -> int:
+        """How many inputs are worth naming."""
+        order = self.order(i)
+        return sum(self.parts[j, i] >= MINOR * self.parts[order[0], i] for j in order[:NAMED])
+
+    def regime(self, i: int, count: int) -> Regime:
+        """Describe an expert by so many inputs."""
+        P, all_rows = self.P[:, i], self.weight
+        share = float(all_rows @ P)
+        its_rows = all_rows * P / share if share > 0 else all_rows
+        rows = ExpertRows(self.X, all_rows, its_rows, share, np.ones(len(P), dtype=bool))
+        found = []
+        for j in self.order(i)[:count]:
+            rises = bool(self.found.rises[j, i])
+            one, inside = condition(self.inputs[j], float(self.parts[j, i]), rises, rows)
+            rows = replace(rows, inside=inside)
+            found.append(one)
+        inside = rows.inside
+        center = its_rows @ self.X
+        return Regime(
+            share=share,
+            conditions=tuple(found),
+            probability=float(all_rows[inside] @ P[inside] / np.sum(all_rows[inside])),
+            its_rows=float(np.sum(its_rows[inside])),
+            all_rows=float(np.sum(all_rows[inside])),
+            span=tuple(weighted_quantile(P, all_rows, NINE_IN_TEN).tolist()),
+            prediction=float(its_rows @ self.predicted[:, i]),
+            center=tuple(center.tolist()),
+            spread=tuple(np.sqrt(its_rows @ (self.X - center) ** 2).tolist()),
+        )
+
+
+# -- words ------------------------------------------------------------------------------------------------------------
+
+
+def where_in_words(regimes: Sequence[Regime]) -> list[str]:
+    """Where each expert holds, a sentence or two for each."""
+    if len(regimes) == 1:
+        return ["There is one expert, and it holds everywhere."]
+    return [_sentence(i, regime) for i, regime in enumerate(regimes)]
+
+
+def _with_directions(ranges: list[str], regime: Regime) -> list[str]:
+    """Ranges, followed by the directions together."""
+    directions = [c.here for c in regime.conditions if c.direction]
+    return ranges + ([f"{listed(directions)} at equal other inputs"] if directions else [])
+
+
+def _sentence(i: int, regime: Regime) -> str:
+    if not regime.conditions:
+        low, high = (percent(p) for p in regime.span)
+        between = low if low == high else f"{low} to {high}"
+        return f"Expert {i + 1} holds everywhere alike: its probability is {between} in nine of ten rows."
+    ranges = [f"{c.here} (all rows: {c.all_rows})" for c in regime.conditions if not c.direction]
+    alike = "" if regime.like is None else f", which does not tell it from expert {regime.like + 1}"
+    text = f"Expert {i + 1} holds at {'; '.join(_with_directions(ranges, regime))}{alike}."
+    if not ranges:
+        return f"{text} Its mean probability is {percent(regime.share)}."
+    return (
+        f"{text} There lie {percent(regime.its_rows)} of its rows and {percent(regime.all_rows)} of all, and its mean "
+        f"probability is {percent(regime.probability)}."
+    )
+
+
+def regimes_table(model: Any, X: Any = None) -> Summary:
+    """Where each expert of a fitted model holds, as a table; see `describe_regimes`."""
+    regimes = describe_regimes(model, X)
+    if regimes is None:
+        raise ValueError("the model's file is older than the note of where its experts hold; pass rows as X")
+    table = Summary(
+        "Where each expert holds",
+        ("expert", "share", "holds at", "all rows", "its rows there", "probability there", "its mean prediction"),
+    )
+    for i, regime in enumerate(regimes):
+        of_all = "; ".join(c.all_rows for c in regime.conditions if not c.direction)
+        numbers = (regime.its_rows, regime.probability, regime.prediction)
+        table.rows.append((i + 1, regime.share, regime.where, of_all, *numbers))
+    table.notes.append("the rows of an expert are all rows, weighted by the probability that the gate gives it")
+    return table
