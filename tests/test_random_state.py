@@ -15,6 +15,9 @@ DRAWS = {
     "make_moe": lambda seed: make_moe(20, 3, 2, random_state=seed)[1],
     "plain_tensor_method": lambda seed: plain_tensor_method(X, Y, 2, activation="tanh", random_state=seed).components,
     "MoERegressor": lambda seed: MoERegressor(2, random_state=seed).fit(X, Y).expert_coef_,
+    "MoERegressor.test_n_experts": lambda seed: (
+        MoERegressor(1).fit(X, Y).test_n_experts(X, Y, n_bootstrap=3, random_state=seed).bootstrap_ratios
+    ),
     "MoERegressor.sample": lambda seed: MoERegressor(1).fit(X, Y).sample(X, random_state=seed),
 }
 
@@ -29,7 +32,9 @@ def test_seeds_of_every_kind_give_the_same_draw_again(what, kind):
     np.testing.assert_array_equal(first, again)
 
 
-@pytest.mark.parametrize("what", ["learn_gate", "joint_em", "make_moe", "MoERegressor.sample"])
+@pytest.mark.parametrize(
+    "what", ["learn_gate", "joint_em", "make_moe", "MoERegressor.sample", "MoERegressor.test_n_experts"]
+)
 @pytest.mark.parametrize("kind", [int, np.random.RandomState, np.random.default_rng], ids=["int", "state", "generator"])
 def test_other_seeds_give_another_draw(what, kind):
     assert not np.allclose(DRAWS[what](kind(3)), DRAWS[what](kind(4)))

@@ -67,6 +67,23 @@ def test_each_model_may_have_row_weights_of_its_own(rng):
         np.testing.assert_allclose(batch.expert_gram[s], one.expert_gram, atol=1e-10)
 
 
+def test_each_model_may_have_outputs_of_its_own(rng, xp):
+    problem, theta = random_problem(rng, noise="per-expert", xp=xp)
+    points = other_points(rng, theta, 3)
+    tables = xp.asarray(rng.standard_normal((problem.n, 3)))
+    several = problem.on(replace(problem.rows, y=tables))
+    batch = batch_sums(several, ThetaBatch.of(points))
+    for s, point in enumerate(points):
+        one = em_sums(problem.on(replace(problem.rows, y=tables[:, s])), point)
+        assert batch.log_likelihood[s] == pytest.approx(one.log_likelihood, rel=1e-10)
+        np.testing.assert_allclose(batch.statistic[s], one.statistic, atol=1e-10)
+        np.testing.assert_allclose(batch.expert_gradient[s], one.expert_gradient, atol=1e-10)
+    some = several.on(several.rows.for_models(np.array([2, 0])))
+    picked = batch_sums(some, ThetaBatch.of([points[2], points[0]]))
+    np.testing.assert_allclose(picked.log_likelihood, batch.log_likelihood[[2, 0]], rtol=1e-12)
+    assert problem.rows.for_models(np.array([0])) is problem.rows  # outputs that all share
+
+
 def test_blocks_do_not_matter(rng, monkeypatch):
     problem, theta = random_problem(rng, n=500, noise="per-expert")
     batch = ThetaBatch.of(other_points(rng, theta, 3))

@@ -124,6 +124,21 @@ def test_only_models_of_one_penalty_are_compared():
     assert {end.penalty for end in ends if end.finished} == {0.0, 100.0}
 
 
+def test_models_of_several_tables_climb_as_each_table_alone():
+    problem, starts, _ = problem_and_batch(count=4, noise="per-expert")
+    rows = problem.laid_out()
+    tables = np.column_stack([rows.y, np.random.default_rng(1).permutation(rows.y)])
+    groups = np.repeat([0, 1], 4)
+    both = problem.on(replace(rows, y=tables[:, groups]))
+    together = climb_all(both, [*starts, *starts], SearchConfig(), groups=groups)
+    for group in (0, 1):
+        alone = climb_all(problem.on(replace(rows, y=tables[:, group])), starts, SearchConfig())
+        mine = sorted((end.finished, end.start.name, end.objective) for end in together if end.group == group)
+        expected = sorted((end.finished, end.start.name, end.objective) for end in alone)
+        assert [end[:2] for end in mine] == [end[:2] for end in expected]
+        np.testing.assert_allclose([end[2] for end in mine], [end[2] for end in expected], rtol=1e-6)
+
+
 def test_distinct_ends_are_one_of_each_optimum_and_admissible_ones_come_first():
     problem, starts, _ = problem_and_batch(count=1)
     (end,) = climb_all(problem, starts, SearchConfig())

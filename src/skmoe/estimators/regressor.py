@@ -15,7 +15,15 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from skmoe.estimators.fitting import fit_regressor
 from skmoe.estimators.predictive import Predictive
-from skmoe.inference import Summary, diagnose, regimes_table, small_sample_correction, summarise
+from skmoe.inference import (
+    ExpertsTest,
+    Summary,
+    diagnose,
+    likelihood_ratio_test,
+    regimes_table,
+    small_sample_correction,
+    summarise,
+)
 from skmoe.model.evaluation import log_likelihood, r_squared, responsibility_entropy
 from skmoe.model.predictive import PredictiveLaw
 from skmoe.persistence import load_model, save_model
@@ -536,6 +544,53 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return diagnose(self, *((None, None) if X is None else rows_to_use(self, X, y)))
+
+    @with_one_blas_thread
+    def test_n_experts(self, X: Any, y: Any, *, n_bootstrap: int = 99, random_state: Any = None) -> ExpertsTest:
+        """Test the k experts of this model against k + 1: likelihood ratio, p value by parametric bootstrap.
+
+        Outputs are drawn from the fit with k experts at the inputs of the rows, `n_bootstrap` times, and both numbers
+        of experts are fitted to each of these tables as to the rows. All fits are of maximum likelihood, whatever the
+        model's penalty, and a fit with a noise scale on its floor or a nearly empty expert does not count. The test
+        takes the model's noise law for granted.
+
+        Parameters
+        ----------
+        X : (n, d) array or any other holder of rows that `fit` takes
+            Inputs, as a rule those that the model was fitted to; they have to fit into memory.
+        y : (n,) array, or str
+            Outputs, or the name of their column.
+        n_bootstrap : int
+            Tables to draw; the smallest p value is one over one more than this.
+        random_state : int, RandomState, Generator or None
+            Seed of the draws and of the starts.
+
+        Returns
+        -------
+        ExpertsTest
+            ``ratio``, ``p_value`` and ``bootstrap_ratios``; prints itself in words.
+
+        Examples
+        --------
+        >>> from skmoe import MoERegressor, make_moe
+        >>> X, y, truth = make_moe(300, 2, 2, noise_scale=0.2, random_state=0)
+        >>> test = MoERegressor(1).fit(X, y).test_n_experts(X, y, n_bootstrap=19, random_state=0)
+        >>> test.p_value
+        0.05
+        """
+        check_is_fitted(self)
+        if not isinstance(n_bootstrap, Integral) or n_bootstrap < 1:
+            raise ValueError(f"n_bootstrap must be a whole number of at least 1; got {n_bootstrap!r}")
+        if y is None:
+            raise ValueError("test_n_experts needs outputs; y is None")
+        rng = generator(random_state)
+        X, y = rows_to_use(self, X, y)
+        if isinstance(X, Streamed) and X.shape[0] > self._search_config.sample_rows:
+            raise ValueError(
+                f"test_n_experts holds all rows in memory and fits them many times; {X.where} has {X.shape[0]} rows, "
+                f"more than {self._search_config.sample_rows}: hand in a sample of them as an array"
+            )
+        return likelihood_ratio_test(self, *in_memory(X, y), int(n_bootstrap), rng, self._search_config)
 
     def save(self, path: Any) -> None:
         """Write the model to a file that runs no code when it is loaded; see `skmoe.load`.

@@ -1,4 +1,4 @@
-"""How sure a fit is: covariance, intervals of coefficients, summary, where each expert holds, diagnosis."""
+"""How sure a fit is: covariance, calibration, tests, summary, where each expert holds, diagnosis."""
 
 from skmoe.inference.calibrate import calibration_of
 from skmoe.inference.correction import small_sample, small_sample_correction
@@ -6,11 +6,13 @@ from skmoe.inference.covariance import Covariance, covariance_of, split_errors
 from skmoe.inference.diagnosis import diagnose, few_rows
 from skmoe.inference.fitted_range import Outside, rows_outside
 from skmoe.inference.gate_change import Input, gate_changes, inputs_of
+from skmoe.inference.likelihood_ratio import ExpertsTest, likelihood_ratio_test
 from skmoe.inference.regimes import Regime, describe_regimes, regimes_from_rows, regimes_table, where_in_words
 from skmoe.inference.summary import Summary, feature_names, summarise
 
 __all__ = [
     "Covariance",
+    "ExpertsTest",
     "Input",
     "Outside",
     "Regime",
@@ -23,6 +25,7 @@ __all__ = [
     "few_rows",
     "gate_changes",
     "inputs_of",
+    "likelihood_ratio_test",
     "regimes_from_rows",
     "regimes_table",
     "rows_outside",

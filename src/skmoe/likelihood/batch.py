@@ -1,6 +1,7 @@
 r"""Many models of one shape at once: their sums over the same rows are one pass, starts times experts as channels.
 
-On few rows a step of one model is overhead; a batch of them is a few matrix products. The gate's curvature is that of
+On few rows a step of one model is overhead; a batch of them is a few matrix products. Outputs (n, S) in place of (n,)
+are those of each model by itself: as many tables over the same inputs. The gate's curvature is that of
 :math:`p_i (1 - p_i)\, v v^\top` for each expert by itself. The softmax's curvature is the Laplacian of a graph with
 weights :math:`p_i p_j`, which is at most twice this, its diagonal; steps are guarded, so the factor is left out.
 """
@@ -133,10 +134,11 @@ def batch_posterior(family: Family, W: Array, A: Array, scale: Array, U: Array, 
         Gate and experts of all models, as channels.
     scale : (S, k, 1) array
     U, V : (De, b), (Dg, b) inputs of the experts and of the gate, often the same array
-    y : (b,)
+    y : (b,), or (b, S) where each model has outputs of its own
     """
     xp = array_namespace(U)
     channels, shape = W.shape[0], (*scale.shape[:2], y.shape[0])
+    y = y if y.ndim == 1 else xp.matrix_transpose(y)[:, None, :]
     if U is V:  # one product is faster than two thin ones
         both = xp.concat([W, A], axis=0) @ U
         logits, eta = both[:channels, :], both[channels:, :]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skmoe.likelihood.input_map import InputMap
-from skmoe.rows.arrays import Array, array_namespace, design, to_numpy
+from skmoe.rows.arrays import Array, array_namespace, design, device, to_numpy
 from skmoe.rows.blocks import take_rows
 from skmoe.rows.streamed import Streamed
 
@@ -47,7 +47,8 @@ class ModelRows:
     Parameters
     ----------
     X : (n, ...) array or streamed columns
-    y : (n,) array or streamed column
+    y : (n,) array or streamed column, or (n, S) array
+        Outputs; those of each of S models by itself where a batch of them is fitted to several tables at once.
     weight : (n,) array or streamed column, optional
         Row weights.
     map : InputMap
@@ -81,6 +82,13 @@ class ModelRows:
     def responding(self, function: Callable[[Array], Array]) -> ModelRows:
         """The same rows with a function of the outputs in their place; for rows in memory."""
         raise NotImplementedError
+
+    def for_models(self, which: np.ndarray) -> ModelRows:
+        """The same rows for some models of a batch: their columns of y, where each model has its own."""
+        if self.y.ndim == 1:
+            return self
+        xp = array_namespace(self.y)
+        return replace(self, y=xp.take(self.y, xp.asarray(which, device=device(self.y)), axis=1))
 
     def _weights(self, weight: Array | None) -> Array | None:
         return weight if weight is None or self.weight_scale == 1.0 else weight * self.weight_scale

@@ -108,6 +108,7 @@ class BatchAscent:
             setattr(self, name, getattr(self, name)[rows])
         self._precondition = tuple(part[rows] for part in self._precondition)
         self._memory.keep(rows)
+        self.problem = self.problem.on(self.problem.rows.for_models(rows))
         self.ridges = self.ridges.picked(rows)
 
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")

@@ -28,6 +28,7 @@ class End:
     admissible: bool
     finished: bool
     penalty: float
+    group: int = 0  # of the starts it was compared with
 
     @property
     def rank(self) -> tuple[bool, float]:
@@ -60,6 +61,7 @@ def climb_all(
     config: SearchConfig,
     penalties: Sequence[float] | None = None,
     *,
+    groups: Sequence[int] | None = None,
     bar: float = -np.inf,
     on_step: Callable[[BatchAscent], None] | None = None,
 ) -> list[End]:
@@ -67,9 +69,10 @@ def climb_all(
 
     After a first heat of EM and L-BFGS steps the better part is kept. A model is finished when steps gain next to
     nothing, and dropped where they gain too little to come near the best, or `bar`, an objective known already. Only
-    models of the same penalty are compared.
+    models of the same penalty are compared, or of the same group where `groups` says which start is of which.
     """
     strengths = np.full(len(starts), problem.settings.penalty) if penalties is None else np.array(penalties)
+    group = np.unique(strengths, return_inverse=True)[1] if groups is None else np.array(groups)
     batch = ThetaBatch.of([start.theta for start in starts])
     ascent = BatchAscent(problem, batch, penalties=strengths, on_step=on_step)
     alive, ends = np.arange(len(starts)), list[End]()
@@ -82,20 +85,20 @@ def climb_all(
             start = replace(starts[alive[i]], theta=theta)
             reached = float(ascent.objective[i]), float(ascent.log_likelihood[i])
             fine = problem.is_admissible(theta, share)
-            ends.append(End(start, *reached, fine, finished, float(strengths[alive[i]])))
+            ends.append(End(start, *reached, fine, finished, float(strengths[alive[i]]), int(group[alive[i]])))
         alive = alive[~which]
         if len(alive) and np.any(which):
             ascent.keep(np.flatnonzero(~which))
 
     ascent.em(config.em_heat)
     ascent.quasi_newton(config.heat)
-    leave(_slow_starts(ascent.objective, strengths, config), finished=False)
+    leave(_slow_starts(ascent.objective, group, config), finished=False)
     steps = 0
     while len(alive):
         before = ascent.objective
         ascent.quasi_newton(config.stride)
         gain = (ascent.objective - before) * problem.total
-        short = (np.maximum(bar, _best_of_group(ascent.objective, strengths[alive])) - ascent.objective) * problem.total
+        short = (np.maximum(bar, _best_of_group(ascent.objective, group[alive])) - ascent.objective) * problem.total
         done = gain < config.climb_gain
         hopeless = ~done & (config.hope * gain < short - config.climb_margin)
         steps += config.stride
