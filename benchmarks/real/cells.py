@@ -30,8 +30,9 @@ class Cell(NamedTuple):
 # -- one cell ---------------------------------------------------------------------------------------------------------
 
 
-def run_cell(cell: Cell, folder: str | None, version: str) -> dict[str, Any]:
+def run_cell(table: str, split: int, name: str, folder: str | None, version: str) -> dict[str, Any]:
     """Fit, predict and judge; whatever a method raises is a record too."""
+    cell = Cell(table, split, name)
     method, rows = all_methods()[cell.method], rows_of(cell.table, cell.split, folder)
     record = {**cell._asdict(), "version": version, "fitted": len(rows.y), "rows": len(rows.y_new)}
     try:
@@ -55,6 +56,10 @@ def _timed(method: Method, rows: Any, seed: int) -> tuple[Predicted, float]:
 
 def figures(predicted: Predicted, y: np.ndarray) -> dict[str, Any]:
     """Mean log density with its standard error over rows, error, and the share of rows inside each interval."""
+    for name in ("prediction", "log_density"):
+        values = getattr(predicted, name)
+        if values is not None and not np.isfinite(values).all():
+            raise FloatingPointError(f"{name} is not finite on {np.sum(~np.isfinite(values))} rows held out")
     found: dict[str, Any] = {"rmse": _short(np.sqrt(np.mean((y - predicted.prediction) ** 2)))}
     if predicted.log_density is not None:
         density = predicted.log_density
@@ -63,8 +68,6 @@ def figures(predicted: Predicted, y: np.ndarray) -> dict[str, Any]:
     if predicted.intervals is not None:
         inside = [(low <= y) & (y <= high) for low, high in (predicted.intervals[c].T for c in COVERAGES)]
         found["cover"] = [_short(np.mean(rows)) for rows in inside]
-    if not all(np.isfinite(found[name]) for name in ("rmse", "log_density") if name in found):
-        raise FloatingPointError(f"not finite on rows held out: {found}")
     return found
 
 

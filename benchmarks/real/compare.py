@@ -75,7 +75,7 @@ def run(todo: list[Any], done: Records, jobs: int, folder: str | None, versions:
             while left and len(running) < jobs:
                 cell = left.pop()
                 if not is_too_slow(cell, done):
-                    task = ("benchmarks.real.cells", "run_cell", cell, folder, versions[cell.method])
+                    task = ("benchmarks.real.cells", "run_cell", *cell, folder, versions[cell.method])
                     running.add(pool.submit(call, *task))
             finished, running = wait(running, return_when=FIRST_COMPLETED)
             for record in (future.result() for future in finished):
