@@ -69,6 +69,7 @@ bench-peers: $(PEERS)/.installed
 # is compared is taken from the history; without one it is skipped.
 REAL := .venv-real
 EARLIER := c10dea2
+OURS := "skmoe" "skmoe, averaging=20"
 $(REAL)/.installed: pyproject.toml benchmarks/real/requirements.txt
 	$(PYTHON) -m venv $(REAL)
 	$(REAL)/bin/pip install --quiet --disable-pip-version-check --editable . --requirement benchmarks/real/requirements.txt
@@ -78,8 +79,8 @@ $(REAL)/.installed: pyproject.toml benchmarks/real/requirements.txt
 	touch $@
 
 bench-real: $(REAL)/.installed
-	$(REAL)/bin/python benchmarks/real/compare.py --fresh "skmoe" "skmoe, averaging=20"
-	$(if $(UCI),$(REAL)/bin/python benchmarks/real/compare.py --uci $(UCI) --fresh "skmoe" "skmoe, averaging=20")
+	$(REAL)/bin/python benchmarks/real/compare.py --fresh $(OURS)
+	$(if $(UCI),$(REAL)/bin/python benchmarks/real/compare.py --uci $(UCI) --fresh $(OURS))
 
 clean:
 	rm -rf $(VENV) $(PEERS) $(REAL) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist \

@@ -144,7 +144,9 @@ def uci(tables: dict[str, Table]) -> Iterator[Check]:
     asked = "UCI: the best average rank in log loss of all published"
     text = ", ".join(f"{name} {rank:.2f}" for name, rank in ranks.items()) or "not run"
     is_best = min(ranks, key=lambda name: ranks[name]) == AVERAGED if ranks else None
-    yield Check("6", asked, text if len(run) == len(UCI) else f"{len(run)} of {len(UCI)} tables: {text}", is_best)
+    if 0 < len(run) < len(UCI):
+        text = f"{len(run)} of {len(UCI)} tables: {text}"
+    yield Check("6", asked, text, is_best)
     ahead = sum(losses[name][AVERAGED] < losses[name]["NGBoost"] for name in run)
     asked = f"UCI: ahead of NGBoost on at least {UCI_AHEAD} of {len(UCI)}"
     yield Check("6", asked, f"{ahead} of {len(run)}" if run else "not run", ahead >= UCI_AHEAD if run else None)
