@@ -28,7 +28,8 @@ from skmoe.model.evaluation import log_likelihood, r_squared, responsibility_ent
 from skmoe.model.predictive import PredictiveLaw
 from skmoe.persistence import load_model, save_model
 from skmoe.rows.arrays import Array, to_device, to_numpy
-from skmoe.rows.checks import RANDOM_STATE
+from skmoe.rows.blocks import in_memory
+from skmoe.rows.checks import RANDOM_STATE, generator
 from skmoe.rows.inputs import apply, rows_to_use
 from skmoe.rows.streamed import Streamed
 from skmoe.rows.threads import with_one_blas_thread
