@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skmoe.inference import (
     calibration_of,
+    coarse_outputs,
     covariance_of,
     few_rows,
     regimes_from_rows,
@@ -113,6 +114,7 @@ def _store(model: Any, learned: Learned) -> None:
         "agreement": fitted.agreement,
         "at_floor": fitted.at_floor,
         "interrupted": fitted.interrupted,
+        "step": 0.0 if learned.task is None else learned.task.step * learned.task.map.y_scale,
         **_numbers_tried(learned),
         "passes": fitted.passes,
         "spectrum": None if found is None else found.spectrum,
@@ -170,5 +172,7 @@ def _say_what_went_wrong(fitted: Fitted, model: Any, control: Control) -> None:
             ConvergenceWarning,
             stacklevel=4,
         )
+    if coarse := coarse_outputs(model):
+        warnings.warn(coarse, UserWarning, stacklevel=4)
     if model.n_experts_ > 1 and (few := few_rows(model, FAR_TOO_FEW)):
         warnings.warn(few[0], UserWarning, stacklevel=4)

@@ -14,7 +14,7 @@ from skmoe.inference.summary import Summary
 from skmoe.rows.arrays import to_numpy
 from skmoe.rows.blocks import take_rows
 
-__all__ = ["FAR_TOO_FEW", "SMALL_SHARE", "TOO_FEW", "diagnose", "few_rows"]
+__all__ = ["FAR_TOO_FEW", "SMALL_SHARE", "TOO_FEW", "coarse_outputs", "diagnose", "few_rows"]
 
 LOOK_ROWS = 20_000  # rows that calibration is judged by
 SMALL_SHARE = 0.05  # share of the rows below which an expert is worth a warning
@@ -42,6 +42,18 @@ def diagnose(model: Any, X: Any = None, y: Any = None) -> Summary:
         if model.n_experts_ == 1:
             table.rows += residual_findings(model, X, y)
     return table
+
+
+def coarse_outputs(model: Any) -> str:
+    """A sentence on outputs that are rounded to steps as wide as the noise, or nothing."""
+    step, noise = float(model.history_["step"]), float(np.min(model.noise_scale_))
+    if not step or step < noise:
+        return ""
+    return (
+        f"y is rounded to steps of {step:.3g}, as wide as the noise ({noise:.3g}) or wider: normal laws describe such "
+        "values only roughly, and noise scales were held to what the steps allow; if y is a count or has few values, "
+        "a model of counts or a classifier says more"
+    )
 
 
 def few_rows(model: Any, least: float = TOO_FEW) -> list[str]:
@@ -170,6 +182,8 @@ def _uncertainty(table: Summary, model: Any) -> None:
     if model.history_["at_floor"]:
         words = "an expert fits its rows all but exactly: its noise was held at a thousandth of the spread of y"
         table.rows.append(("noise floor", "reached", words))
+    if coarse := coarse_outputs(model):
+        table.rows.append(("resolution of y", f"steps of {model.history_['step']:.3g}", coarse))
     small = float(np.min(model.shares_))
     if small < SMALL_SHARE:
         table.rows.append(

@@ -119,6 +119,11 @@ class Problem:
         return max(self.settings.noise_floor, self.settings.resolution)
 
     @property
+    def rounded(self) -> bool:
+        """Whether outputs are so coarse that their step sets the least noise scale."""
+        return self.settings.resolution > self.settings.noise_floor
+
+    @property
     def min_share(self) -> float:
         """Least share of the rows an expert may hold."""
         least = max(self.settings.least_rows * self.De / self.total, self.settings.least_share)
@@ -167,7 +172,7 @@ class Problem:
 
     def is_admissible(self, theta: Theta, share: np.ndarray) -> bool:
         """Whether no expert is nearly empty and no noise scale sits on its floor, unless outputs are rounded."""
-        degenerate = self.settings.resolution < self.settings.noise_floor and np.any(self.at_floor(theta))
+        degenerate = not self.rounded and np.any(self.at_floor(theta))
         return bool(np.all(share >= self.min_share) and not degenerate)
 
     # -- one pass over the rows ---------------------------------------------------------------------------------------

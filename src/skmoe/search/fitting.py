@@ -76,8 +76,10 @@ class Fitted:
 
     @property
     def at_floor(self) -> bool:
-        """Whether a noise scale sits on its floor."""
-        return self.optimum is not None and bool(np.any(self.optimum.fit.at_floor))
+        """Whether a noise scale sits on its floor, and not because outputs are rounded."""
+        if self.optimum is None or self.optimum.problem.rounded:
+            return False
+        return bool(np.any(self.optimum.fit.at_floor))
 
 
 def fitted_at(task: Task, problem: Problem, fit: Fit) -> Fitted:
