@@ -1,13 +1,19 @@
 """What the tests of likelihood and search share: a problem over standardised inputs, and a start in it."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from skmoe.likelihood import InputMap, MappedRows, Problem, Settings, Theta
 from skmoe.model import GaussianFamily
 from skmoe.model.activations import get_activation
+from skmoe.rows.inputs import RowsToFit
 from skmoe.rows.table_moments import table_moments
+from skmoe.search.config import SearchConfig
+from skmoe.search.records import Control
 from skmoe.search.standardise import standardised
-from skmoe.search.starts import labelled_start
+from skmoe.search.starts import labelled_start, pooled_regression
+from skmoe.search.task import ModelSpec, prepare
 
 
 def family(g):
@@ -36,3 +42,12 @@ def random_problem(rng, n=80, d=3, k=3, noise="shared", g="linear", xp=np, weigh
     problem = Problem(rows, k, family(g), settings or Settings(noise=noise, penalty=0.3), rows.spread())
     sigma = rng.uniform(0.5, 1.5, k) if noise == "per-expert" else np.full(k, 0.7)
     return problem, Theta(rng.standard_normal((k, map.De)), rng.standard_normal((k - 1, map.Dg)), sigma)
+
+
+def task_of(X, y, config=None, penalty="auto"):
+    """A table prepared for a fit of linear experts, penalty and all, and the generator that prepared it."""
+    spec = ModelSpec(family("linear"), "per-expert", penalty, True)
+    rng = np.random.default_rng(0)
+    task = prepare(RowsToFit(X, y, None, None), spec, "auto", rng, Control(), config or SearchConfig())
+    strength = task.config.penalty if penalty == "auto" else penalty
+    return replace(task, penalty=strength, pooled=pooled_regression(task.problem(1)).A[0]), rng

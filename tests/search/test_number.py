@@ -1,36 +1,49 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from problems import family
+from problems import task_of
 from skmoe import make_moe
-from skmoe.rows.inputs import RowsToFit
 from skmoe.search.config import SearchConfig
-from skmoe.search.number import bic, choose_experts
-from skmoe.search.records import Control
-from skmoe.search.task import ModelSpec, prepare
+from skmoe.search.number import choose, gain
+from skmoe.search.records import OutOfTimeError
 
 
-def task_of(X, y, config=None):
-    spec = ModelSpec(family("linear"), "per-expert", 1e-5, True)
-    rng = np.random.default_rng(0)
-    return prepare(RowsToFit(X, y, None, None), spec, "auto", rng, Control(), config or SearchConfig()), rng
-
-
-def test_number_with_the_smallest_criterion_is_chosen():
+def test_number_that_rows_came_from_is_chosen():
     X, y, _ = make_moe(1500, 3, 2, noise_scale=0.2, random_state=1)
-    task, rng = task_of(X, y)
-    fitted, tried = choose_experts(task, rng)
-    assert [k for k, _ in tried] == [1, 2, 3, 4]  # two beyond the best
-    assert min(tried, key=lambda pair: pair[1])[0] == len(fitted.parameters.A) == 2
-    assert bic(fitted, 1500) <= dict(tried)[2] + 1e-6  # the number chosen is searched for in full
+    choice = choose(*task_of(X, y)[:1], "auto", 0, np.random.default_rng(0))
+    assert [t.k for t in choice.tried] == [1, 2, 3, 4]  # two beyond the best
+    assert choice.k == 2
+    assert min(choice.tried, key=lambda t: t.bic(1500)).k == 2
+    assert min(choice.tried, key=lambda t: t.icl(1500)).k == 2
 
 
-def test_criterion_is_that_of_the_callers_rows():
+def test_a_larger_number_must_gain_more_than_a_standard_error():
+    """Noise about one line: two experts gain or lose a little, and are not taken."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((200, 2))
+        task, generator = task_of(X, X[:, 0] + rng.standard_normal(200))
+        choice = choose(task, "auto", 0, generator)
+        one, two = choice.tried[:2]
+        mean, error = gain(two.held_out, one.held_out, choice.folds.weight)
+        assert choice.k == 1 or mean > error
+    assert choice.k == 1
+    assert choice.penalty == 0  # of one expert
+
+
+def test_criteria_are_those_of_the_model_at_hand():
     X, y, _ = make_moe(800, 3, 2, noise_scale=0.2, random_state=1)
     task, rng = task_of(X, y)
-    fitted, _ = choose_experts(task, rng)
-    total = np.sum(fitted.parameters.log_density(X, y))
-    assert bic(fitted, 800) == pytest.approx(fitted.n_parameters * np.log(800) - 2 * total, rel=1e-9)
+    choice = choose(task, "auto", 0, rng)
+    two = next(t for t in choice.tried if t.k == 2)
+    parameters = task.map.to_parameters(two.theta, task.spec.family)
+    total = np.sum(parameters.log_density(X, y)) + 800 * np.log(task.map.y_scale)
+    R = parameters.responsibilities(X, y)
+    entropy = -np.sum(R[R > 0] * np.log(R[R > 0]))
+    assert two.bic(800) == pytest.approx(two.n_parameters * np.log(800) - 2 * total, rel=1e-9)
+    assert two.icl(800) - two.bic(800) == pytest.approx(2 * entropy, rel=1e-9)
 
 
 @pytest.mark.parametrize(("n", "most"), [(20, 1), (28, 2), (45, 2), (46, 3)])
@@ -40,6 +53,41 @@ def test_no_more_experts_are_tried_than_rows_can_carry(rng, n, most):
     y = np.sign(X[:, 0]) + np.sign(X[:, 1]) + np.where(X[:, 2] > 0, 2.0, -2.0) * X[:, 2]  # as many as can be had
     y = y + 0.01 * rng.standard_normal(n)
     task, generator = task_of(X, y, SearchConfig(patience=10))
-    _, tried = choose_experts(task, generator)
-    assert [k for k, _ in tried] == list(range(1, most + 1))
+    choice = choose(task, "auto", 0, generator)
+    assert [t.k for t in choice.tried] == list(range(1, most + 1))
     assert [task.problem(k).n_parameters for k in (1, 2, 3)] == [5, 14, 23]
+
+
+def test_penalty_follows_held_out_rows(rng):
+    """Two lines drawn from one another by nothing but noise are drawn together; two clear laws are left alone."""
+    X = rng.standard_normal((120, 6))
+    line = X @ np.ones(6) + rng.standard_normal(120)
+    task, generator = task_of(X, line)
+    choice = choose(task, 2, 0, generator)
+    assert choice.penalty > task.config.penalty
+    assert dict(choice.penalties)[choice.penalty] == max(dict(choice.penalties).values())
+    laws = np.where(X[:, 0] > 0, X @ np.ones(6), -3 * X[:, 1]) + 0.01 * rng.standard_normal(120)
+    task, generator = task_of(X, laws)
+    assert choose(task, 2, 0, generator).penalty <= task.config.penalty
+
+
+def test_a_penalty_asked_for_is_kept(rng):
+    X = rng.standard_normal((120, 2))
+    task, generator = task_of(X, np.abs(X[:, 0]) + 0.1 * rng.standard_normal(120), penalty=7.0)
+    choice = choose(task, 2, 0, generator)
+    assert (choice.penalty, choice.fits.penalty, choice.penalties) == (7.0, 7.0, [])
+
+
+def test_what_was_tried_in_time_is_chosen_from():
+    X, y, _ = make_moe(1500, 3, 3, noise_scale=0.2, random_state=1)
+    task, rng = task_of(X, y)
+
+    def late(progress):
+        if progress.n_experts == 3:
+            raise OutOfTimeError
+
+    choice = choose(replace(task, control=replace(task.control, progress=late)), "auto", 0, rng)
+    assert choice.interrupted
+    assert [t.k for t in choice.tried] == [1, 2]
+    assert choice.k == 2
+    assert choice.theta.A.shape == (2, 4)

@@ -52,15 +52,18 @@ def test_records_tell_every_start_and_the_winner_reached_all_rows():
     assert search.agreement >= 2
 
 
+NARROW = replace(SearchConfig(), starts=1, strengths=(), beam=1, splits=1)
+
+
 def test_a_start_of_the_callers_can_win():
     """Ten experts and hardly a step for one start: by itself the search ends far below a start near the optimum."""
     X, y, truth = make_moe(600, 2, 10, noise_scale=0.02, random_state=2)
     problem = standard_problem(X, y, 10)
     start = problem.rows.map.from_parameters(truth)
-    hurried = replace(SearchConfig(), quick_rounds=0, quick_starts=1, em_heat=1, heat=1, climb_steps=8)
+    hurried = replace(NARROW, rounds=0, em_heat=1, heat=1, climb_steps=8)
     level = maximise(problem, start).log_likelihood
     found = [
-        Search(problem, np.random.default_rng(0), config=hurried, starts=starts, quick=True).run().log_likelihood
+        Search(problem, np.random.default_rng(0), config=hurried, starts=starts).run().log_likelihood
         for starts in ([], [Start("given", StartKind.SPECTRAL, start)])
     ]
     assert found[0] < level - 0.05
@@ -71,10 +74,8 @@ def test_moves_leave_a_poor_optimum():
     """A search from one start, with rounds of moves after it, ends higher."""
     X, y, _ = make_moe(600, 2, 10, noise_scale=0.02, random_state=2)
     problem = standard_problem(X, y, 10)
-    hurried = replace(SearchConfig(), quick_starts=1)
     without, moved = (
-        Search(problem, np.random.default_rng(0), config=replace(hurried, quick_rounds=rounds), quick=True)
-        for rounds in (0, 8)
+        Search(problem, np.random.default_rng(0), config=replace(NARROW, rounds=rounds)) for rounds in (0, 8)
     )
     assert moved.run().objective > without.run().objective + 0.05
     assert any(r.kind is StartKind.SPLIT and r.stage is Stage.ALL_ROWS for r in moved.records)
@@ -91,7 +92,7 @@ def test_interrupt_leaves_the_best_point_so_far(after):
             raise KeyboardInterrupt
 
     problem = standard_problem(X, y, 3)
-    search = Search(problem, np.random.default_rng(0), on_step=interrupt, quick=True)
+    search = Search(problem, np.random.default_rng(0), on_step=interrupt)
     try:
         search.run()
     except KeyboardInterrupt:
@@ -115,13 +116,11 @@ def test_level_told_never_falls():
 
 def test_weak_signal_is_searched_on_more_rows():
     X, y, _ = make_moe(6000, 3, 2, activation="sigmoid", noise_scale=0.5, random_state=6)
-    search = Search(standard_problem(X, y, 2, "sigmoid"), np.random.default_rng(0), quick=True)
+    search = Search(standard_problem(X, y, 2, "sigmoid"), np.random.default_rng(0))
     before = search.rows
     search.run()
     assert search.rows > before
-    strong = Search(
-        standard_problem(*make_moe(6000, 3, 2, random_state=6)[:2], 2), np.random.default_rng(0), quick=True
-    )
+    strong = Search(standard_problem(*make_moe(6000, 3, 2, random_state=6)[:2], 2), np.random.default_rng(0))
     strong.run()
     assert strong.rows == before
 
@@ -133,7 +132,7 @@ def test_search_on_awkward_tables_is_sound(rng, noise):
     y = X[:, 0] + 0.2 * rng.standard_normal(300)
     y[:30] = 1.0
     problem = standard_problem(X, y, 3, noise=noise)
-    fit = Search(problem, np.random.default_rng(0), quick=True).run()
+    fit = Search(problem, np.random.default_rng(0)).run()
     assert np.isfinite(fit.log_likelihood)
     assert fit.log_likelihood > regression_level(problem)
     assert np.min(fit.share) > 0
@@ -150,5 +149,5 @@ def test_one_expert_needs_no_search():
 def test_search_runs_on_every_array_library(xp):
     X, y, truth = make_moe(400, 2, 2, random_state=0)
     problem = standard_problem(xp.asarray(X), xp.asarray(y), 2, noise="per-expert")
-    fit = Search(problem, np.random.default_rng(0), quick=True).run()
+    fit = Search(problem, np.random.default_rng(0)).run()
     assert fit.log_likelihood > np.mean(truth.log_density(X, y))
