@@ -57,8 +57,8 @@ def test_quantiles_invert_the_distribution_function(laws, level):
 @pytest.mark.parametrize("tail", [1e-60, 1e-20, 1e-3])
 def test_bounds_leave_equal_tails_however_small(laws, tail):
     low, high = laws.bounds(tail).T
-    np.testing.assert_allclose(laws.tails(low)[0], tail, rtol=1e-8)
-    np.testing.assert_allclose(laws.tails(high)[1], tail, rtol=1e-8)
+    np.testing.assert_allclose(laws.log_tails(low)[0], np.log(tail), atol=1e-8)
+    np.testing.assert_allclose(laws.log_tails(high)[1], np.log(tail), atol=1e-8)
 
 
 def test_several_levels_are_columns(laws):
@@ -219,26 +219,52 @@ def test_region_of_one_symmetric_component_is_the_interval():
     np.testing.assert_allclose(np.concatenate(one.region(0.95)), one.interval(0.95), rtol=1e-7)
 
 
+def test_region_of_a_shoulder_that_turns_between_nodes_has_its_probability():
+    one = Mixture(
+        np.array([[0.78320771, 0.21679229]]), np.array([[1.40904421, 0.57422841]]), np.array([0.28276845, 0.28307103])
+    )
+    for coverage in np.linspace(0.78, 0.82, 21):
+        np.testing.assert_allclose(content(one, one.region(coverage)), coverage, atol=1e-6)
+
+
+def test_central_bounds_have_the_scores_asked_for(laws):
+    low, high = laws.central(2.5).T
+    np.testing.assert_allclose(laws.standard_scores(low), -2.5, rtol=1e-8)
+    np.testing.assert_allclose(laws.standard_scores(high), 2.5, rtol=1e-8)
+
+
 def test_region_with_nothing_outside_is_the_whole_line(laws):
-    assert all(np.array_equal(s, [[-np.inf, np.inf]]) for s in laws.sets(0.0))
+    assert all(np.array_equal(s, [[-np.inf, np.inf]]) for s in laws.sets(-np.inf))
 
 
 def test_less_likely_is_what_a_region_that_ends_there_leaves_out(laws):
-    for outside in (0.05, 0.6):
-        ends = np.array([s[0, 0] for s in laws.sets(outside)])
-        np.testing.assert_allclose(laws.less_likely(ends), outside, rtol=1e-6)
+    for outside in (1e-10, 0.05, 0.6):
+        ends = np.array([s[0, 0] for s in laws.sets(np.log(outside))])
+        np.testing.assert_allclose(laws.log_less_likely(ends), np.log(outside), atol=1e-6)
+
+
+@pytest.mark.parametrize("outside", [1e-30, 1e-300])
+def test_region_that_leaves_next_to_nothing_out_is_finite_or_all(laws, outside):
+    for part in laws.sets(np.log(outside)):
+        if laws.calibration is None:
+            assert np.all(np.isfinite(part))
+            assert np.all(np.diff(part.ravel()) > 0)
+        else:
+            np.testing.assert_array_equal(part, [[-np.inf, np.inf]])
 
 
 def test_less_likely_at_own_draws_is_uniform(rng):
     laws = mixture("student-calibrated", n=400)
-    assert stats.kstest(laws.less_likely(laws.sample(rng)), "uniform").pvalue > 1e-3
+    assert stats.kstest(np.exp(laws.log_less_likely(laws.sample(rng))), "uniform").pvalue > 1e-3
 
 
 def test_results_do_not_depend_on_the_blocks(monkeypatch, laws):
     y = laws.quantile(0.2)
-    whole = laws.std(), laws.less_likely(y), np.concatenate(laws.region(0.7))
+    whole = laws.std(), laws.log_less_likely(y), np.concatenate(laws.region(0.7))
     monkeypatch.setattr("skmoe.model.mixture.WORK", 400)
-    for found, expected in zip((laws.std(), laws.less_likely(y), np.concatenate(laws.region(0.7))), whole, strict=True):
+    for found, expected in zip(
+        (laws.std(), laws.log_less_likely(y), np.concatenate(laws.region(0.7))), whole, strict=True
+    ):
         np.testing.assert_allclose(found, expected, rtol=1e-7)
 
 

@@ -158,8 +158,9 @@ class Predictive:
             Lower and upper bounds; the tails outside have equal weight.
         """
         coverage = _check_coverage(coverage)
-        tail = (1 - coverage) / 2 if self._held_out is None else _conformal(self._tail_scores, coverage)
-        return self._evaluate(partial(_bounds, tail), width=2)
+        if self._held_out is None:
+            return self._evaluate(partial(_interval, coverage), width=2)
+        return self._evaluate(partial(_central, _conformal(self._distances, coverage)), width=2)
 
     def region(self, coverage: float = 0.9) -> list[np.ndarray]:
         """Smallest set in which the output falls with the given probability.
@@ -177,7 +178,7 @@ class Predictive:
             For each row the lower and upper bounds of its intervals, in ascending order, as NumPy arrays.
         """
         coverage = _check_coverage(coverage)
-        outside = 1 - coverage if self._held_out is None else _conformal(self._set_scores, coverage)
+        outside = np.log1p(-coverage) if self._held_out is None else -_conformal(self._surprises, coverage)
 
         def sets(X: Array) -> np.ndarray:
             return np.concatenate(self._law.by_blocks(partial(_sets, outside), X))
@@ -211,14 +212,14 @@ class Predictive:
         return apply(self._model, function, self._X, y, like=False)
 
     @cached_property
-    def _tail_scores(self) -> np.ndarray:
-        """Probability of the smaller tail beyond each held-out output."""
-        return self._held_out_scores(lambda law, y: np.minimum(*law.tails(y)))
+    def _distances(self) -> np.ndarray:
+        """How far in the tails held-out outputs are: sizes of their standard scores."""
+        return self._held_out_scores(lambda law, y: np.abs(law.standard_scores(y)))
 
     @cached_property
-    def _set_scores(self) -> np.ndarray:
-        """Probability outside the smallest set that holds each held-out output."""
-        return self._held_out_scores(Mixture.less_likely)
+    def _surprises(self) -> np.ndarray:
+        """Negative log probabilities outside the smallest sets that hold the held-out outputs."""
+        return self._held_out_scores(lambda law, y: -law.log_less_likely(y))
 
     def _held_out_scores(self, score: Callable[[Mixture, np.ndarray], np.ndarray]) -> np.ndarray:
         assert self._held_out is not None
@@ -233,9 +234,9 @@ def _check_coverage(coverage: Any) -> float:
 
 
 def _conformal(scores: np.ndarray, coverage: float) -> float:
-    """Bound that the score of a new row undercuts with probability at most 1 - coverage, from sorted scores."""
-    rank = len(scores) + 1 - int(np.ceil((len(scores) + 1) * coverage - ROUNDING))
-    return float(scores[rank - 1]) * (1 - ROUNDING) if rank > 0 else 0.0
+    """Bound that the score of a new row exceeds with probability at most 1 - coverage, from sorted scores."""
+    rank = int(np.ceil((len(scores) + 1) * coverage - ROUNDING))
+    return float(scores[rank - 1]) * (1 + ROUNDING) if rank <= len(scores) else float("inf")
 
 
 def _computed(values: Any) -> Any:
@@ -255,12 +256,16 @@ def _quantile(levels: np.ndarray, law: Mixture) -> np.ndarray:
     return law.quantile(levels)
 
 
-def _bounds(tail: float, law: Mixture) -> np.ndarray:
-    return law.bounds(tail)
+def _interval(coverage: float, law: Mixture) -> np.ndarray:
+    return law.interval(coverage)
 
 
-def _sets(outside: float, law: Mixture) -> np.ndarray:
+def _central(score: float, law: Mixture) -> np.ndarray:
+    return law.central(score)
+
+
+def _sets(log_outside: float, law: Mixture) -> np.ndarray:
     found = np.empty(len(law), dtype=object)
-    for i, intervals in enumerate(law.sets(outside)):
+    for i, intervals in enumerate(law.sets(log_outside)):
         found[i] = intervals
     return found

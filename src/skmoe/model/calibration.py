@@ -50,18 +50,26 @@ class Calibration:
 
     def log_slope(self, z: np.ndarray) -> np.ndarray:
         """Log of the factor by which the density at normal score z is corrected."""
-        s = (z - self.shift) / self.scale
+        s = self.standardised(z)
         return student.log_density(s, self._dof) - student.log_density(z) - float(np.log(self.scale))
+
+    def standardised(self, z: np.ndarray) -> np.ndarray:
+        """Normal scores less their shift, in units of their scale."""
+        return (z - self.shift) / self.scale
+
+    def normal(self, s: np.ndarray) -> np.ndarray:
+        """Normal scores from standardised ones."""
+        return self.shift + self.scale * s
 
     def levels(self, z: np.ndarray, *, upper: bool = False) -> np.ndarray:
         """Corrected probability below normal score z, or above it, each to relative precision in its own tail."""
-        s = (z - self.shift) / self.scale
+        s = self.standardised(z)
         return student.cdf(-s if upper else s, self._dof)
 
     def score_at(self, level: Any, *, upper: bool = False) -> np.ndarray:
         """Normal score below which the corrected probability is `level`, or above which it is."""
         s = student.quantile(level, self._dof)
-        return self.shift + self.scale * (-s if upper else s)
+        return self.normal(-s if upper else s)
 
     @classmethod
     def fit(cls, z: np.ndarray, weight: np.ndarray | None = None) -> Calibration:

@@ -29,7 +29,8 @@ OUTWARDS = 200  # doublings after which a quantile is beyond the range of double
 WORK = 2**22  # values of the largest temporary
 LAST_LEVEL = 1e-6  # level from which on `std` takes outputs to be as far out as the quantile
 NODES = np.array([-4.5, -3, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4.5])  # where a component's shape shows
-NODE_WEIGHT = 1e-6  # components lighter than this are not looked at by themselves
+MOST_NODES = 512
+LEAST_OUTSIDE = float(np.log(1e-12))
 
 
 @dataclass(frozen=True)
@@ -71,11 +72,24 @@ class Mixture:
         dof = None if self.dof is None else self.dof[rows]
         return Mixture(self.weights[rows], self.centers[rows], self.scales[rows], dof, self.calibration)
 
-    def _parts(self, values: int) -> Iterator[Mixture]:
-        """The laws in blocks of rows, such that `values` temporary values for each component fit into memory."""
-        size = max(1, WORK // (values * self.centers.shape[1]))
+    def _small_parts(self, lost: float) -> Iterator[Mixture]:
+        """The laws in blocks of rows so small that all components at all `_nodes` of each row fit into memory.
+
+        Components that hold a share of at most `lost` together are left out.
+        """
+        size = max(1, WORK // (MOST_NODES * self.centers.shape[1]))
         for start in range(0, len(self), size):
-            yield self.take(slice(start, start + size))
+            yield self.take(slice(start, start + size))._without_light(lost)
+
+    def _without_light(self, lost: float) -> Mixture:
+        order = np.argsort(-self.weights, axis=1)
+        rest = 1 - np.cumsum(np.take_along_axis(self.weights, order, axis=1), axis=1)
+        order = order[:, : 1 + int(np.max(np.sum(rest > lost, axis=1)))]
+        weights, centers, scales = (
+            np.take_along_axis(a, order, axis=1) for a in (self.weights, self.centers, self.scales)
+        )
+        dof = None if self.dof is None else np.take_along_axis(self.dof, order, axis=1)
+        return Mixture(weights / np.sum(weights, axis=1, keepdims=True), centers, scales, dof, self.calibration)
 
     # -- density and probability --------------------------------------------------------------------------------------
 
@@ -104,34 +118,50 @@ class Mixture:
         """Density at y."""
         return np.exp(self.logpdf(y))
 
-    def _raw_tails(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        weights, _, dof, s = self._components(y)
-        below, above = (np.sum(weights * student.cdf(t, dof), axis=-1) for t in (s, -s))
-        return np.minimum(below, 1), np.minimum(above, 1)  # weights add up to one but for roundoff
+    def _tail(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Probability of a tail at y before calibration, and whether it is the upper one.
 
-    def tails(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Probability below y and above y, each to relative precision where it is small."""
-        if self.calibration is None:
-            return self._raw_tails(y)
-        z = self.normal_scores(y)
-        return self.calibration.levels(z), self.calibration.levels(z, upper=True)
+        It is the tail away from the mean, or the other one where that holds nearly all: in either case one less it has
+        all its digits.
+        """
+        weights, _, dof, s = self._components(y)
+        mean = self.mean()
+        upper = y > (mean if y.ndim == 1 else mean[:, None])
+        tail = np.sum(weights * student.cdf(np.where(upper[..., None], -s, s), dof), axis=-1)
+        for_other = tail > 0.9
+        if np.any(for_other):
+            upper = upper ^ for_other
+            where = np.nonzero(for_other)
+            weights, _, dof, s = self.take(where[0])._components(y[where])
+            tail[where] = np.sum(weights * student.cdf(np.where(upper[where][:, None], -s, s), dof), axis=-1)
+        return np.minimum(tail, 1), upper  # weights add up to one but for roundoff
 
     def cdf(self, y: np.ndarray) -> np.ndarray:
         """Probability of an output of at most y: uniform over new rows where the law is right (PIT)."""
-        return self.tails(y)[0]
+        if self.calibration is not None:
+            return self.calibration.levels(self.normal_scores(y))
+        tail, upper = self._tail(y)
+        return np.where(upper, 1 - tail, tail)
 
     def normal_scores(self, y: np.ndarray) -> np.ndarray:
         """Normal scores of y before calibration: standard Gaussian where the mixture is right; finite for finite y."""
-        below, above = self._raw_tails(y)
-        low = below < above
-        tail = np.minimum(np.where(low, below, above), 0.5)
+        tail, upper = self._tail(y)
         z = ndtri(np.maximum(tail, UNDERFLOW))
         far = tail < UNDERFLOW
         if np.any(far):
-            rows = np.nonzero(far)
-            part, sign = self.take(rows[0]), np.where(low[rows], 1.0, -1.0)
-            z[rows] = ndtri_exp(part._log_below(y[rows], sign))
-        return np.where(low, z, -z)
+            where = np.nonzero(far)
+            z[where] = ndtri_exp(self.take(where[0])._log_below(y[where], np.where(upper[where], -1.0, 1.0)))
+        return np.where(upper, -z, z)
+
+    def standard_scores(self, y: np.ndarray) -> np.ndarray:
+        """Scores of y that have the calibration's standard law where it is right: Student, or Gaussian without one."""
+        z = self.normal_scores(y)
+        return z if self.calibration is None else self.calibration.standardised(z)
+
+    def log_tails(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Log of the probability below y and above y, finite for finite y."""
+        s, dof = self.standard_scores(y), None if self.calibration is None else self.calibration.dof
+        return student.log_cdf(s, dof), student.log_cdf(-s, dof)
 
     def _log_below(self, y: np.ndarray, sign: np.ndarray) -> np.ndarray:
         """Log probability below y, or above where `sign` is negative, however small."""
@@ -152,8 +182,7 @@ class Mixture:
         quantiles of level 1e-6 on either side count as if they were at these quantiles, so that it is always finite.
         """
         if self.calibration is not None or (self.dof is not None and np.any(self.dof <= 2)):
-            parts = [part._winsorised_std() for part in self._parts(3 * len(NODES) * min(self.centers.shape[1], 60))]
-            return np.concatenate(parts) if parts else np.empty(0)
+            return np.concatenate([np.empty(0), *(part._winsorised_std() for part in self._small_parts(1e-9))])
         variance = self.scales**2
         if self.dof is not None:
             variance = variance / (1 - 2 / self.dof)
@@ -161,7 +190,7 @@ class Mixture:
 
     def _winsorised_std(self) -> np.ndarray:
         mean = self.mean()
-        levels = np.geomspace(0.1, LAST_LEVEL, 12)
+        levels = np.geomspace(0.05, LAST_LEVEL, 7)
         nodes = np.column_stack([self._nodes(levels), mean])
         low, high = (np.minimum(nodes[:, -3], mean), np.maximum(nodes[:, -2], mean))
         nodes = np.sort(np.clip(nodes, low[:, None], high[:, None]), axis=1)
@@ -179,22 +208,27 @@ class Mixture:
         columns = [self._at_tail(np.minimum(p, 1 - p), upper=bool(p > 0.5)) for p in levels]
         return np.stack(columns, axis=1) if columns else np.empty((len(self), 0))
 
-    def bounds(self, tail: float) -> np.ndarray:
-        """Lower and upper bounds with probability `tail` outside on either side, (n, 2)."""
-        return np.stack([self._at_tail(tail, upper=False), self._at_tail(tail, upper=True)], axis=1)
-
     def interval(self, coverage: float) -> np.ndarray:
         """Bounds between which an output falls with probability `coverage`, tails of equal weight, (n, 2)."""
         return self.bounds((1 - coverage) / 2)
 
+    def bounds(self, tail: float) -> np.ndarray:
+        """Lower and upper bounds with probability `tail` outside on either side, (n, 2)."""
+        return np.stack([self._at_tail(tail, upper=False), self._at_tail(tail, upper=True)], axis=1)
+
+    def central(self, score: float) -> np.ndarray:
+        """Outputs whose standard scores are -score and score, (n, 2)."""
+        return np.stack([self._at_score(sign * np.full(len(self), score)) for sign in (-1.0, 1.0)], axis=1)
+
     def _at_tail(self, tail: Any, *, upper: Any) -> np.ndarray:
         """Output below which, or above which, the probability is `tail`."""
-        calibration = self.calibration or Calibration()
-        z = np.broadcast_to(
-            np.where(upper, calibration.score_at(tail, upper=True), calibration.score_at(tail)), len(self)
-        )
-        sign = np.where(z > 0, -1.0, 1.0)
-        return self._at_log_tail(log_ndtr(-np.abs(z)), sign)
+        score = student.quantile(tail, None if self.calibration is None else self.calibration.dof)
+        return self._at_score(np.broadcast_to(np.where(upper, -score, score), len(self)))
+
+    def _at_score(self, score: np.ndarray) -> np.ndarray:
+        """Output of each row with a given standard score."""
+        z = score if self.calibration is None else self.calibration.normal(score)
+        return self._at_log_tail(log_ndtr(-np.abs(z)), np.where(z > 0, -1.0, 1.0))
 
     def _at_log_tail(self, log_p: np.ndarray, sign: np.ndarray) -> np.ndarray:
         """Outputs whose probability below, or above where `sign` is negative, is exp(log_p), by safeguarded Newton."""
@@ -261,50 +295,49 @@ class Mixture:
 
     # -- smallest sets ------------------------------------------------------------------------------------------------
 
-    def _nodes(self, levels: np.ndarray) -> np.ndarray:
+    def _nodes(self, levels: Any) -> np.ndarray:
         """Outputs between which the density changes little, or in one direction; last the bounds of the last level."""
-        used = self.weights > NODE_WEIGHT
-        order = np.argsort(-self.weights, axis=1)[:, : max(1, int(np.max(np.sum(used, axis=1))))]
-        centers, scales, used = (np.take_along_axis(a, order, axis=1) for a in (self.centers, self.scales, used))
-        near = np.where(used[:, :, None], centers[:, :, None] + scales[:, :, None] * NODES, centers[:, :1, None])
-        return np.column_stack([near.reshape(len(self), -1), *(self.bounds(level) for level in levels)])
+        near = (self.centers[:, :, None] + self.scales[:, :, None] * NODES).reshape(len(self), -1)
+        if near.shape[1] > MOST_NODES:  # many components overlap, and a part of their nodes shows the same
+            chosen = np.linspace(0, near.shape[1] - 1, MOST_NODES - self.centers.shape[1]).astype(np.intp)
+            near = np.column_stack([np.sort(near, axis=1)[:, chosen], self.centers])
+        return np.column_stack([near, *(self.bounds(level) for level in levels)])
 
     def region(self, coverage: float) -> list[np.ndarray]:
         """Smallest set of probability `coverage` for each row, as intervals (m, 2) in ascending order."""
-        return self.sets(1 - coverage)
+        return self.sets(float(np.log1p(-coverage)))
 
-    def sets(self, outside: float) -> list[np.ndarray]:
-        """Smallest sets with probability `outside` outside, as intervals (m, 2) in ascending order."""
-        if outside <= 0:
+    def sets(self, log_outside: float) -> list[np.ndarray]:
+        """Smallest sets, as intervals (m, 2) in ascending order, by the log of the probability outside.
+
+        Where levels are calibrated, sets that would leave less than 1e-12 out are the whole line: that far out the
+        density has too few digits to find where they end.
+        """
+        if log_outside == -np.inf or (self.calibration is not None and log_outside < LEAST_OUTSIDE):
             return [np.array([[-np.inf, np.inf]]) for _ in range(len(self))]
+        levels = np.exp(max(log_outside, LEAST_LOG)) * np.array([0.5, 0.1])
         found: list[np.ndarray] = []
-        for part in self._parts(len(NODES) * min(self.centers.shape[1], 60)):
-            nodes = part._nodes(outside * np.array([0.5, 0.25, 0.05, 0.01]))
-            found += regions.smallest_sets(part, nodes, outside)
+        for part in self._small_parts(1e-6 * float(levels[0])):
+            found += regions.smallest_sets(part, part._nodes(levels), log_outside)
         return found
 
-    def less_likely(self, y: np.ndarray) -> np.ndarray:
-        """Probability of an output of lower density than y, (n,): what is outside the smallest set that holds y."""
-        parts, start = [], 0
-        for part in self._parts(len(NODES) * min(self.centers.shape[1], 60)):
-            nodes = part._nodes(np.array([0.25, 0.05, 0.01, 1e-4]))
-            parts.append(regions.less_likely(part, nodes, y[start : start + len(part)]))
+    def log_less_likely(self, y: np.ndarray) -> np.ndarray:
+        """Log probability of an output of lower density than y, (n,): outside the smallest set that holds y."""
+        parts, start = [np.empty(0)], 0
+        for part in self._small_parts(1e-12):
+            t = y[start : start + len(part)]
+            parts.append(regions.log_less_likely(part, np.column_stack([part._nodes([0.05, 1e-3]), t]), t))
             start += len(part)
-        return np.concatenate(parts) if parts else np.empty(0)
+        return np.concatenate(parts)
 
     # -- drawing ------------------------------------------------------------------------------------------------------
 
     def sample(self, rng: np.random.Generator) -> np.ndarray:
         """Draw an output for each row, (n,)."""
         if self.calibration is not None:
-            level = rng.random(len(self))
-            return self._at_tail(np.minimum(level, 1 - level), upper=level > 0.5)
+            return self._at_score(student.draw(rng, np.full(len(self), self.calibration.dof)))
         n, K = self.centers.shape
         chosen = np.minimum((rng.random((n, 1)) > np.cumsum(self.weights, axis=1)).sum(axis=1), K - 1)
         rows = np.arange(n)
-        noise = np.asarray(rng.standard_normal(n))
-        if self.dof is not None:
-            dof = self.dof[rows, chosen]
-            finite = np.isfinite(dof)
-            noise[finite] /= np.sqrt(rng.chisquare(dof[finite]) / dof[finite])
+        noise = rng.standard_normal(n) if self.dof is None else student.draw(rng, self.dof[rows, chosen])
         return self.centers[rows, chosen] + self.scales[rows, chosen] * noise

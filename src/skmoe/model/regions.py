@@ -8,15 +8,27 @@ threshold between two nodes, and the threshold is moved until the set has the pr
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-__all__ = ["less_likely", "smallest_sets", "squared_deviation"]
+__all__ = ["log_less_likely", "smallest_sets", "squared_deviation"]
 
 GOLDEN = (np.sqrt(5) - 1) / 2
 GOLDEN_STEPS = 36  # a bracket of two cells shrinks to 3e-8 of itself, its height error to the square of that
 ROOT_STEPS = 100
+COARSE_STEPS = 40
+OUTWARDS = 200  # doublings of the range of nodes
+FARTHEST = 1e100  # where nodes end, and density with them
+GROWING_STEPS = 10  # to 7000 in the log of the density
+FIRST_STEP = 0.02  # about the error of the coarse threshold
+EXACT = 1e-11  # to which roots are found: logs of densities and of probabilities
+RESOLVED = float(np.log(1e-13))  # log probability of a gap that a difference still shows
+TINY = 1e-300
+WRONG = 1e-7  # relative error of the probability outside a set from which on cells are divided
+REFINEMENTS = 5  # rounds in which cells are divided where the density turned unseen inside
+DIVISIONS = 16
 GAUSS = ((-np.sqrt(0.6), 5 / 18), (0.0, 8 / 18), (np.sqrt(0.6), 5 / 18))  # Gauss-Legendre, for an interval of length 1
 
 
@@ -31,27 +43,35 @@ class Laws(Protocol):
     def logpdf(self, y: np.ndarray) -> np.ndarray:
         """Log density."""
 
-    def tails(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Probability below and above."""
+    def log_tails(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Log probability below and above."""
 
 
-Function = Callable[[np.ndarray], np.ndarray]
+Function = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def _root(function: Function, a: np.ndarray, b: np.ndarray, fa: np.ndarray, fb: np.ndarray) -> np.ndarray:
-    """Zeros of a function between a and b, where its signs differ: false position that halves every third step."""
-    x = a
+    """Zeros between a and b, where signs differ: false position that halves the bracket every third step.
+
+    `function` takes points and their indices; what has converged is left out of later steps.
+    """
+    x, index = np.where(fb == 0, b, a), np.nonzero((fa != 0) & (fb != 0))[0]
+    a, b, fa, fb = a[index], b[index], fa[index], fb[index]
     for step in range(ROOT_STEPS):
-        with np.errstate(invalid="ignore", divide="ignore"):
-            x = np.where((step % 3 == 2) | ~np.isfinite(fa * fb), 0.5 * (a + b), b - fb * (b - a) / (fb - fa))
-        x = np.where(np.isfinite(x), x, 0.5 * (a + b))
-        fx = function(x)
-        # the end that stays counts half, so that it does not stay for ever (Illinois)
-        same = np.sign(fx) == np.sign(fb)
-        a, fa = np.where(same, a, b), np.where(same, 0.5 * fa, fb)
-        b, fb = x, fx
-        if np.all((np.abs(fx) < 1e-12) | (np.abs(b - a) <= 1e-14 * (np.abs(a) + np.abs(b)))):
+        if not len(index):
             break
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            new = b - fb * (b - a) / (fb - fa)
+        inside = (new > np.minimum(a, b)) & (new < np.maximum(a, b)) & (step % 3 != 2)
+        new = np.where(inside, new, 0.5 * (a + b))
+        value = function(new, index)
+        # the end that stays counts half, so that it does not stay for ever (Illinois)
+        same = np.sign(value) == np.sign(fb)
+        a, fa = np.where(same, a, b), np.where(same, 0.5 * fa, fb)
+        b, fb = new, value
+        x[index] = new
+        active = (np.abs(value) > EXACT) & (np.abs(b - a) > 1e-14 * (np.abs(a) + np.abs(b)))
+        index, a, b, fa, fb = (v[active] for v in (index, a, b, fa, fb))
     return x
 
 
@@ -86,81 +106,169 @@ def _extremes(laws: Laws, nodes: np.ndarray, heights: np.ndarray) -> tuple[np.nd
     return np.take_along_axis(nodes, order, axis=1), np.take_along_axis(heights, order, axis=1)
 
 
-def _reaching(
-    laws: Laws, nodes: np.ndarray, heights: np.ndarray, threshold: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes with more of them on either side, until the density at the ends is below a log threshold."""
-    step = nodes[:, -1] - nodes[:, 0]
-    step = np.where(step > 0, step, 1.0)
-    while np.any(heights[:, 0] >= threshold) or np.any(heights[:, -1] >= threshold):
-        low, high = nodes[:, 0] - step, nodes[:, -1] + step
-        nodes = np.column_stack([low, nodes, high])
-        heights = np.column_stack([laws.logpdf(low), heights, laws.logpdf(high)])
-        step = 2 * step
-    return nodes, heights
+@dataclass(frozen=True)
+class Profile:
+    """Log densities of n laws at sorted nodes (n, G), between which they are taken to be monotone."""
+
+    laws: Laws
+    nodes: np.ndarray
+    heights: np.ndarray
+
+    @classmethod
+    def of(cls, laws: Laws, nodes: np.ndarray) -> Profile:
+        """The profile at nodes given in any order, and at the maxima and minima between them."""
+        nodes = np.sort(nodes, axis=1)
+        return cls(laws, *_extremes(laws, nodes, laws.logpdf(nodes)))
+
+    def take(self, rows: np.ndarray) -> Profile:
+        """The profile of some rows."""
+        return Profile(self.laws.take(rows), self.nodes[rows], self.heights[rows])
+
+    def reaching(self, threshold: np.ndarray) -> Profile:
+        """With more nodes on either side, until the density at the ends is below a log threshold."""
+        nodes, heights = self.nodes, self.heights.copy()
+        step = nodes[:, -1] - nodes[:, 0]
+        step = np.where(step > 0, step, 1.0)
+        for _ in range(OUTWARDS):
+            if not np.any(np.maximum(heights[:, 0], heights[:, -1]) >= threshold):
+                break
+            low, high = np.maximum(nodes[:, 0] - step, -FARTHEST), np.minimum(nodes[:, -1] + step, FARTHEST)
+            nodes = np.column_stack([low, nodes, high])
+            heights = np.column_stack([self.laws.logpdf(low), heights, self.laws.logpdf(high)])
+            step = 2 * step
+        heights[:, [0, -1]] = np.where(heights[:, [0, -1]] < threshold[:, None], heights[:, [0, -1]], -np.inf)
+        return Profile(self.laws, nodes, heights)
+
+    def crossings(self, threshold: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rows and cells in which log densities cross their thresholds, and whether they rise; sorted."""
+        above = self.heights > threshold[:, None]
+        row, cell = np.nonzero(above[:, 1:] != above[:, :-1])
+        return row, cell, above[row, cell + 1]
+
+    def edges(self, threshold: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rows and outputs at which log densities cross their thresholds, and whether they rise; sorted."""
+        row, cell, rising = self.crossings(threshold)
+        level = threshold[row]
+        fa, fb = self.heights[row, cell] - level, self.heights[row, cell + 1] - level
+
+        def excess(y: np.ndarray, index: np.ndarray) -> np.ndarray:
+            return self.laws.take(row[index]).logpdf(y) - level[index]
+
+        return row, _root(excess, self.nodes[row, cell], self.nodes[row, cell + 1], fa, fb), rising
+
+    def log_outside(self, threshold: np.ndarray) -> np.ndarray:
+        """Log probability of densities below a log threshold: of both tails and of the gaps between humps."""
+        row, edge, rising = self.edges(threshold)
+        below, above = self.laws.take(row).log_tails(edge)
+        total = np.full(len(self.laws), -np.inf)
+        if not len(row):
+            return np.zeros_like(total)
+        other = row[1:] != row[:-1]
+        first, last = np.append(True, other), np.append(other, True)
+        total[row[first]] = np.logaddexp(below[first], above[last])
+        gap = np.nonzero(~other & rising[1:])[0]
+        with np.errstate(divide="ignore"):
+            # in the lower half a difference of lower tails, in the upper half one of upper tails
+            a, b = (
+                np.where(below[gap + 1] < np.log(0.5), *pair)
+                for pair in ((below[gap], above[gap + 1]), (below[gap + 1], above[gap]))
+            )
+            mass = np.log(np.maximum(np.exp(b) - np.exp(a), 0))
+        # what is lost in the difference is at most the threshold times the length
+        most = np.minimum(threshold[row[gap]] + np.log(np.maximum(edge[gap + 1] - edge[gap], TINY)), RESOLVED)
+        np.logaddexp.at(total, row[gap], np.where(mass > RESOLVED, mass, most))
+        total[np.bincount(row, minlength=len(total)) == 0] = 0.0
+        return np.minimum(total, 0.0)
+
+    def divided(self, threshold: np.ndarray) -> np.ndarray:
+        """Nodes, with more of them in the cells where thresholds are crossed."""
+        row, cell, _ = self.crossings(threshold)
+        share = np.arange(1, DIVISIONS) / DIVISIONS
+        low, high = self.nodes[row, cell], self.nodes[row, cell + 1]
+        more = low[:, None] + share * (high - low)[:, None]
+        number = np.bincount(row, minlength=len(self.laws))
+        place = np.arange(len(row)) - np.repeat(np.cumsum(number) - number, number)
+        # the first node again where there are fewer
+        added = np.repeat(self.nodes[:, :1], np.max(number) * len(share), axis=1)
+        for j in range(len(share)):
+            added[row, place * len(share) + j] = more[:, j]
+        return np.column_stack([self.nodes, added])
 
 
-def _edges(
-    laws: Laws, nodes: np.ndarray, heights: np.ndarray, threshold: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Where log densities cross their thresholds: rows, outputs, and whether they rise; sorted by row and output."""
-    above = heights > threshold[:, None]
-    row, cell = np.nonzero(above[:, 1:] != above[:, :-1])
-    rising = above[row, cell + 1]
-    part, level = laws.take(row), threshold[row]
-    fa, fb = heights[row, cell] - level, heights[row, cell + 1] - level
-    return row, _root(lambda y: part.logpdf(y) - level, nodes[row, cell], nodes[row, cell + 1], fa, fb), rising
+def _coarse_threshold(nodes: np.ndarray, heights: np.ndarray, log_outside: float) -> np.ndarray:
+    """Threshold for a density whose log is linear between nodes, by halving."""
+    width = np.diff(nodes, axis=1)
+    low, high = np.min(heights, axis=1), np.max(heights, axis=1)
+    top, bottom = np.maximum(heights[:, 1:], heights[:, :-1]), np.minimum(heights[:, 1:], heights[:, :-1])
+    per = width / np.maximum(top - bottom, 1e-9)
+    peak = high[:, None]
+    ends = np.exp(top - peak), np.exp(bottom - peak)
+    total = np.sum(per * (ends[0] - ends[1]), axis=1)
+    for _ in range(COARSE_STEPS):
+        c = 0.5 * (low + high)
+        # what lies below the threshold in each cell, as a share of all
+        outside = np.sum(per * (np.minimum(ends[0], np.exp(c[:, None] - peak)) - ends[1]).clip(0), axis=1) / total
+        more = outside > np.exp(log_outside)
+        low, high = np.where(more, low, c), np.where(more, c, high)
+    return 0.5 * (low + high)
 
 
-def _outside(laws: Laws, row: np.ndarray, edge: np.ndarray, rising: np.ndarray) -> np.ndarray:
-    """Probability outside the sets between rising and falling edges, to relative precision where it is in the tails."""
-    below, above = laws.take(row).tails(edge)
-    lower = below < above
-    sign = np.where(rising, 1.0, -1.0)
-    small = np.bincount(row, np.where(lower, sign * below, -sign * above), minlength=len(laws))
-    # edges above the median: probability one less the upper tail; the ones cancel where the median is inside the set
-    ones = 1 + np.bincount(row, np.where(lower, 0.0, sign), minlength=len(laws))
-    return small + ones
+def _threshold(profile: Profile, log_outside: float) -> tuple[Profile, np.ndarray]:
+    """Log density that a given probability lies below, and the profile with nodes that reach as far."""
+    peak = np.max(profile.heights, axis=1)
+    start = _coarse_threshold(profile.nodes, profile.heights, log_outside)
+
+    def excess(threshold: np.ndarray, index: np.ndarray) -> np.ndarray:
+        return profile.take(index).log_outside(threshold) - log_outside
+
+    # from the coarse threshold in growing steps, until one set is too large and one too small
+    ends = []
+    for sign in (-1.0, 1.0):
+        end, value, step = start + sign * FIRST_STEP, np.empty(len(start)), FIRST_STEP
+        short = np.arange(len(start))
+        for _ in range(GROWING_STEPS):
+            if not len(short):
+                break
+            end[short] = np.minimum(end[short], peak[short])
+            profile = profile.reaching(end)
+            value[short] = excess(end[short], short)
+            short = short[(sign * value[short] < 0) & (end[short] < peak[short])]
+            step = 4 * step
+            end[short] += sign * step
+        ends.append((end, value))
+    (low, below), (high, above) = ends
+    return profile, _root(excess, low, high, below, above)
 
 
-def smallest_sets(laws: Laws, nodes: np.ndarray, outside: float) -> list[np.ndarray]:
-    """Intervals (m, 2), in ascending order, that leave the probability `outside` out and are shortest in all.
+def smallest_sets(laws: Laws, nodes: np.ndarray, log_outside: float, rounds: int = REFINEMENTS) -> list[np.ndarray]:
+    """Intervals (m, 2), in ascending order, that leave a given probability out and are shortest in all.
 
     Parameters
     ----------
     laws : laws of n rows
     nodes : (n, G) array
         Outputs among which the humps of the densities show, in any order.
-    outside : float in (0, 1)
+    log_outside : float
+        Log of the probability to be left out.
+    rounds : int
+        How often cells may be divided where a density has a maximum and a minimum that do not show at the nodes.
     """
-    nodes = np.sort(nodes, axis=1)
-    nodes, heights = _extremes(laws, nodes, laws.logpdf(nodes))
-    high = np.max(heights, axis=1)
-    low = np.minimum(heights[:, 0], heights[:, -1])
-
-    def excess(threshold: np.ndarray) -> np.ndarray:
-        with np.errstate(divide="ignore"):
-            found = _outside(laws, *_edges(laws, nodes, heights, threshold))
-            return np.log(np.maximum(found, 1e-300) / outside)
-
-    nodes, heights = _reaching(laws, nodes, heights, low)
-    step = 1.0
-    while np.any(short := excess(low) > 0):
-        low, step = np.where(short, low - step, low), 2 * step
-        nodes, heights = _reaching(laws, nodes, heights, low)
-    threshold = _root(excess, low, high, excess(low), np.full(len(laws), -np.log(outside)))
-    row, edge, _ = _edges(laws, nodes, heights, threshold)
+    profile, threshold = _threshold(Profile.of(laws, nodes), log_outside)
+    row, edge, _ = profile.edges(threshold)
     ends = np.cumsum(np.bincount(row, minlength=len(laws)))
-    return [part.reshape(-1, 2) for part in np.split(edge, ends[:-1])]
+    found = [part.reshape(-1, 2) for part in np.split(edge, ends[:-1])]
+    wrong = np.nonzero(np.abs(profile.log_outside(threshold) - log_outside) > WRONG)[0]
+    if rounds and len(wrong):
+        closer = profile.take(wrong).divided(threshold[wrong])
+        for i, part in zip(wrong, smallest_sets(laws.take(wrong), closer, log_outside, rounds - 1), strict=True):
+            found[i] = part
+    return found
 
 
-def less_likely(laws: Laws, nodes: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Probability of outputs of lower density than at y, (n,); see `smallest_sets` for the nodes."""
-    nodes = np.sort(nodes, axis=1)
-    nodes, heights = _extremes(laws, nodes, laws.logpdf(nodes))
+def log_less_likely(laws: Laws, nodes: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Log probability of outputs of lower density than at y, (n,); see `smallest_sets` for the nodes."""
     threshold = laws.logpdf(y)
-    nodes, heights = _reaching(laws, nodes, heights, threshold)
-    return np.clip(_outside(laws, *_edges(laws, nodes, heights, threshold)), 0, 1)
+    return Profile.of(laws, nodes).reaching(threshold).log_outside(threshold)
 
 
 def squared_deviation(laws: Laws, nodes: np.ndarray, center: np.ndarray) -> np.ndarray:
@@ -174,7 +282,7 @@ def squared_deviation(laws: Laws, nodes: np.ndarray, center: np.ndarray) -> np.n
     total = np.zeros(len(laws))
     for node, weight in GAUSS:
         y = middle + 0.5 * node * width
-        below, above = laws.tails(y)
+        below, above = laws.log_tails(y)
         deviation = y - center[:, None]
-        total += 2 * weight * np.sum(width * np.abs(deviation) * np.where(deviation > 0, above, below), axis=1)
+        total += 2 * weight * np.sum(width * np.abs(deviation) * np.exp(np.where(deviation > 0, above, below)), axis=1)
     return total

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.special import digamma, gammaln, log_ndtr, ndtr, ndtri, stdtr, stdtrit
 
-__all__ = ["cdf", "log_cdf", "log_density", "log_density_slopes", "quantile"]
+__all__ = ["cdf", "draw", "log_cdf", "log_density", "log_density_slopes", "quantile"]
 
 HALF_LOG_2PI = float(0.5 * np.log(2 * np.pi))
 SERIES = 0.01  # reciprocal degrees of freedom below which differences of log gamma would lose digits
@@ -55,22 +55,23 @@ def log_density_slopes(s: np.ndarray, u: float) -> tuple[np.ndarray, np.ndarray]
     return -(1 + u) * s / (1 + w), normaliser - 0.5 * squares * (_log_ratio(w) + (1 + u) * squares * bend)
 
 
-def _where_gaussian(gaussian: np.ndarray, student: Any, x: np.ndarray, dof: Any) -> np.ndarray:
+def _either(gaussian: Any, student: Any, x: Any, dof: Any) -> np.ndarray:
     infinite = np.isinf(dof)
-    return np.where(infinite, gaussian, student(np.where(infinite, 1.0, dof), x))
+    if np.all(infinite):
+        return np.broadcast_to(gaussian(x), np.broadcast_shapes(np.shape(x), np.shape(dof)))
+    found = student(np.where(infinite, 1.0, dof), x)
+    return np.where(infinite, gaussian(x), found) if np.any(infinite) else found
 
 
 def cdf(s: np.ndarray, dof: Any = None) -> np.ndarray:
     """Probability of a value of at most s, to relative precision in the lower tail."""
-    below = ndtr(s)
-    return below if dof is None else _where_gaussian(below, stdtr, s, dof)
+    return ndtr(s) if dof is None else _either(ndtr, stdtr, s, dof)
 
 
 def log_cdf(s: np.ndarray, dof: Any = None) -> np.ndarray:
     """Log of `cdf`, finite however far out s is."""
-    below = log_ndtr(s)
-    if dof is None:
-        return below
+    if dof is None or np.all(np.isinf(dof)):
+        return log_ndtr(s)
     infinite = np.isinf(dof)
     v = np.where(infinite, 1.0, dof)
     tail = stdtr(v, s)
@@ -79,7 +80,7 @@ def log_cdf(s: np.ndarray, dof: Any = None) -> np.ndarray:
     h = (v + 1) * -far / (v + far**2)
     bend = (v - far**2) / ((v + 1) * far**2)
     beyond = log_density(far, v) - np.log(h) - np.log1p(bend)
-    return np.where(infinite, below, np.where(tail > UNDERFLOW, np.log(np.maximum(tail, UNDERFLOW)), beyond))
+    return np.where(infinite, log_ndtr(s), np.where(tail > UNDERFLOW, np.log(np.maximum(tail, UNDERFLOW)), beyond))
 
 
 def quantile(level: Any, dof: Any = None) -> np.ndarray:
@@ -87,5 +88,13 @@ def quantile(level: Any, dof: Any = None) -> np.ndarray:
     value = ndtri(level)
     if dof is None:
         return value
-    found = _where_gaussian(value, stdtrit, np.clip(level, LEAST_LEVEL, 1 - 1e-16), dof)
+    found = _either(ndtri, stdtrit, np.clip(level, LEAST_LEVEL, 1 - 1e-16), dof)
     return np.where(np.isinf(value), value, found)
+
+
+def draw(rng: np.random.Generator, dof: np.ndarray) -> np.ndarray:
+    """A draw for each number of degrees of freedom."""
+    finite = np.isfinite(dof)
+    noise = np.asarray(rng.standard_normal(len(dof)))
+    noise[finite] /= np.sqrt(rng.chisquare(dof[finite]) / dof[finite])
+    return noise
