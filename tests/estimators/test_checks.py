@@ -8,6 +8,7 @@ from skmoe import MoERegressor
 
 @pytest.mark.filterwarnings("ignore:n_experts=.*asks for more than")  # the checks' tables are tiny
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::skmoe.inference.FewRowsWarning")
 @pytest.mark.filterwarnings("ignore::skmoe.spectral.decomposition.RankWarning")
 @parametrize_with_checks(
     [

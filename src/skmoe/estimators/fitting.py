@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from skmoe.inference import covariance_of, few_rows, regimes_from_rows, split_errors
+from skmoe.inference import FewRowsWarning, covariance_of, few_rows, regimes_from_rows, split_errors
 from skmoe.inference.diagnosis import FAR_TOO_FEW
 from skmoe.model.activations import get_activation
 from skmoe.model.gaussian import GaussianFamily
@@ -119,4 +119,4 @@ def _say_what_went_wrong(fitted: Fitted, model: Any, control: Control) -> None:
             stacklevel=4,
         )
     if model.n_experts_ > 1 and (few := few_rows(model, FAR_TOO_FEW)):
-        warnings.warn(few[0], UserWarning, stacklevel=4)
+        warnings.warn(few[0], FewRowsWarning, stacklevel=4)
