@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 
 import numpy as np
 import pytest
@@ -20,6 +21,36 @@ def test_fit_says_what_became_of_the_columns(walk):
     assert "coefficients compare with 'brick'" in result.stderr
     assert "kind=stone" in result.stdout
     assert "387 rows" in result.stdout
+
+
+def test_fit_says_where_each_expert_holds(walk, tmp_path):
+    folder, _, result = walk
+    table = result.stdout.partition("Where each expert holds")[2]
+    borders = [float(number) for number in re.findall(r"age (?:up to|from) ([\d.]+)", table)]
+    assert len(borders) == 2
+    np.testing.assert_allclose(borders, 5.0, atol=0.4)
+    words = ("--target", "y", "--experts", 2, "--out", tmp_path / "m.skmoe", "--json")
+    told = json.loads(run("fit", folder / "rows.csv", *words).stdout)
+    assert sorted(expert["holds_at"].partition(" ")[0] for expert in told["experts"]) == ["age", "age"]
+    model = skmoe.load(folder / "m.skmoe")
+    assert [expert["holds_at"] for expert in told["experts"]] == [row[2] for row in model.regimes().rows]
+
+
+def test_fit_warns_of_few_rows_for_each_parameter(tmp_path):
+    text, _ = simulated_table(40)
+    (tmp_path / "rows.csv").write_text(text)
+    result = run("fit", tmp_path / "rows.csv", "--target", "y", "--experts", 2, "--out", tmp_path / "m.skmoe")
+    assert "note: 17 parameters were fitted to 38 rows, 2.2 rows for each" in result.stderr
+
+
+def test_predict_counts_rows_outside_the_fitted_range(walk, tmp_path):
+    folder, _, _ = walk
+    inside = run("predict", folder / "m.skmoe", folder / "rows.csv", "--out", "-")
+    assert "fitted range" not in inside.stderr
+    (tmp_path / "new.csv").write_text("x,age,kind\n0,5,wood\n0,500,wood\n99,-1,brick\n,900,wood\n0,4,stone\n")
+    far = run("predict", folder / "m.skmoe", tmp_path / "new.csv", "--out", tmp_path / "p.csv")
+    assert far.exit_code == 0
+    assert "2 of 4 rows lie outside the fitted range (age 2, x 1); predictions there are extrapolations" in far.stderr
 
 
 @pytest.mark.parametrize("streamed", [False, True])

@@ -7,10 +7,9 @@ from skmoe import MoERegressor
 
 
 @pytest.mark.filterwarnings("ignore:n_experts=.*asks for more than")  # the checks' tables are tiny
-@pytest.mark.filterwarnings("ignore:.* parameters were fitted to .* rows")
-@pytest.mark.filterwarnings("ignore:expert .* rests on .* rows")
-@pytest.mark.filterwarnings("ignore:y is rounded to steps")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::skmoe.inference.FewRowsWarning")
+@pytest.mark.filterwarnings("ignore::skmoe.inference.RoundedOutputWarning")
 @pytest.mark.filterwarnings("ignore::skmoe.spectral.decomposition.RankWarning")
 @parametrize_with_checks(
     [

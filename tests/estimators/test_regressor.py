@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skmoe import MoERegressor, datasets, joint_em, make_moe, metrics
+from skmoe.inference import FewRowsWarning
 from skmoe.model.parameters import MoEParameters
 
 
@@ -98,6 +99,7 @@ def test_likelihood_is_never_below_a_single_regressions():
         one = MoERegressor(1).fit(X, y)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.simplefilter("ignore", FewRowsWarning)  # one of the tables has 63 rows
             two = MoERegressor(2, random_state=0).fit(X, y)
         assert two.log_likelihood_ >= one.log_likelihood_
         assert np.all(np.isfinite(two.expert_coef_))
@@ -527,6 +529,7 @@ def test_awkward_tables_are_fitted_soundly(problem, spoil, noise):
     assert np.all(model.shares_ > 0)
 
 
+@pytest.mark.filterwarnings("ignore::skmoe.inference.FewRowsWarning")
 def test_more_experts_than_rows_can_carry_is_said(problem):
     X, y, _ = problem
     with pytest.warns(UserWarning, match="can carry"):

@@ -124,6 +124,7 @@ def test_integer_weights_are_repeated_rows(table, how):
 
 @pytest.mark.parametrize("n_experts", [4, "auto"])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # many experts for few distinct rows
+@pytest.mark.filterwarnings("ignore::skmoe.inference.FewRowsWarning")
 def test_integer_weights_carry_as_many_experts_as_repeated_rows(n_experts):
     X, y, _ = make_moe(12, 3, 2, noise_scale=0.2, random_state=0)
     weighted = MoERegressor(n_experts, random_state=0).fit(X, y, sample_weight=np.full(12, 3))

@@ -5,6 +5,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from skmoe import MoERegressor, make_moe
+from skmoe.inference import FewRowsWarning
 from skmoe.inference.residuals import residual_findings
 from streams import let_samples_be_small
 
@@ -132,7 +133,7 @@ def test_paper_method_has_no_word_on_starts_and_identification(table):
 def test_few_rows_per_parameter_are_said_loudly(rng):
     X = rng.standard_normal((40, 3))
     y = np.where(X[:, 0] > 0, X @ [1.0, 2.0, 0.0], -X @ [1.0, 1.0, 1.0]) + 0.1 * rng.standard_normal(40)
-    with pytest.warns(UserWarning, match=r"14 parameters were fitted to 40 rows, 2\.9 rows for each: .*use fewer"):
+    with pytest.warns(FewRowsWarning, match=r"14 parameters were fitted to 40 rows, 2\.9 rows for each: .*use fewer"):
         model = fit_quietly(MoERegressor(2, random_state=0), X, y)
     assert model.n_parameters_ == 14
     words = words_of(model.diagnose())
@@ -143,11 +144,11 @@ def test_expert_with_few_rows_per_coefficient_is_named(rng):
     X = rng.standard_normal((400, 4))
     rare = X[:, 0] > np.sort(X[:, 0])[-9]
     y = np.where(rare, 30 + X @ [1.0, 2.0, 3.0, 4.0], X @ [-1.0, 1.0, 0.0, 2.0]) + 0.1 * rng.standard_normal(400)
-    with pytest.warns(UserWarning, match="expert 2 rests on 8 rows for 5 coefficients"):
+    with pytest.warns(FewRowsWarning, match=r"expert 2 has 8\.0 rows for 5 coefficients"):
         model = fit_quietly(MoERegressor(2, random_state=0), X, y)
     table = model.diagnose()
     assert words_of(table)["rows per parameter"] == "enough rows for this model"
-    assert words_of(table)["rows per coefficient"].startswith("TOO FEW: expert 2 rests on 8 rows")
+    assert words_of(table)["rows per coefficient"].startswith("TOO FEW: expert 2 has 8.0 rows")
 
 
 def test_whole_weights_count_as_rows_for_parameters(rng):
@@ -155,7 +156,7 @@ def test_whole_weights_count_as_rows_for_parameters(rng):
     y = np.where(X[:, 0] > 0, X @ [1.0, 2.0], 3 - X @ [1.0, 1.0]) + 0.3 * rng.standard_normal(30)
     model = MoERegressor(2, random_state=0)
     with warnings.catch_warnings():
-        warnings.simplefilter("error", UserWarning)
+        warnings.simplefilter("error", FewRowsWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(X, y, sample_weight=np.full(30, 10))
     assert ("rows per parameter", f"{300 / 11:.1f} (300 rows, 11 parameters)") in [r[:2] for r in model.diagnose().rows]

@@ -263,6 +263,18 @@ def write_first_edition(path, table=None):
             file.writestr(f"{key}.npy", buffer.getvalue())
 
 
+def test_file_of_the_first_edition_can_be_diagnosed_and_reported(tmp_path):
+    """It notes neither the range of its inputs nor where its experts hold."""
+    write_first_edition(tmp_path / "m.skmoe")
+    model = skmoe.load(tmp_path / "m.skmoe")
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    found = {question: finding for question, finding, _ in model.diagnose(X, model.predict(X)).rows}
+    assert found["fitted range"] == "not known"
+    assert found["rows per parameter"] == "20.0 (200 rows, 10 parameters)"
+    assert len(model.regimes(X).rows) == 2
+    assert "can be said with rows only" in skmoe.report.html(model)
+
+
 def test_file_of_the_first_edition_is_loaded(tmp_path):
     path = tmp_path / "m.skmoe"
     write_first_edition(path)

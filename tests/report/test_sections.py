@@ -84,7 +84,7 @@ def test_cautions_name_small_experts(model, data, monkeypatch):
     monkeypatch.setattr(model, "shares_", np.array([0.97, 0.03]))
     warnings = cautions(report_data(model, *data, None, None)).warnings
     assert any("Few rows belong to expert 2" in text for text in warnings)
-    assert warnings[0].startswith("Expert 2 rests on 18 rows for 5 coefficients: ")
+    assert warnings[0].startswith("Expert 2 has 18.0 rows for 5 coefficients, ")
 
 
 def test_overview_and_cautions_warn_of_few_rows_per_parameter(model, data, monkeypatch):

@@ -52,7 +52,7 @@ def test_records_tell_every_start_and_the_winner_reached_all_rows():
     assert search.agreement >= 2
 
 
-NARROW = replace(SearchConfig(), starts=1, strengths=(), beam=1, splits=1)
+NARROW = replace(SearchConfig(), starts=1, strengths=(), beam=1, splits=1, growth=2.0)
 
 
 def test_a_start_of_the_callers_can_win():

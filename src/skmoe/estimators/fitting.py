@@ -10,6 +10,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from skmoe.inference import (
+    FewRowsWarning,
+    RoundedOutputWarning,
     calibration_of,
     coarse_outputs,
     covariance_of,
@@ -173,6 +175,6 @@ def _say_what_went_wrong(fitted: Fitted, model: Any, control: Control) -> None:
             stacklevel=4,
         )
     if coarse := coarse_outputs(model):
-        warnings.warn(coarse, UserWarning, stacklevel=4)
+        warnings.warn(coarse, RoundedOutputWarning, stacklevel=4)
     if model.n_experts_ > 1 and (few := few_rows(model, FAR_TOO_FEW)):
-        warnings.warn(few[0], UserWarning, stacklevel=4)
+        warnings.warn(few[0], FewRowsWarning, stacklevel=4)

@@ -3,7 +3,7 @@
 from skmoe.inference.calibrate import calibration_of
 from skmoe.inference.correction import small_sample, small_sample_correction
 from skmoe.inference.covariance import Covariance, covariance_of, split_errors
-from skmoe.inference.diagnosis import coarse_outputs, diagnose, few_rows
+from skmoe.inference.diagnosis import FewRowsWarning, RoundedOutputWarning, coarse_outputs, diagnose, few_rows
 from skmoe.inference.fitted_range import Outside, rows_outside
 from skmoe.inference.gate_change import Input, gate_changes, inputs_of
 from skmoe.inference.likelihood_ratio import ExpertsTest, likelihood_ratio_test
@@ -13,9 +13,11 @@ from skmoe.inference.summary import Summary, feature_names, summarise
 __all__ = [
     "Covariance",
     "ExpertsTest",
+    "FewRowsWarning",
     "Input",
     "Outside",
     "Regime",
+    "RoundedOutputWarning",
     "Summary",
     "calibration_of",
     "coarse_outputs",

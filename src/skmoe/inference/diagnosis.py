@@ -14,7 +14,15 @@ from skmoe.inference.summary import Summary
 from skmoe.rows.arrays import to_numpy
 from skmoe.rows.blocks import take_rows
 
-__all__ = ["FAR_TOO_FEW", "SMALL_SHARE", "TOO_FEW", "coarse_outputs", "diagnose", "few_rows"]
+__all__ = [
+    "FAR_TOO_FEW",
+    "SMALL_SHARE",
+    "FewRowsWarning",
+    "RoundedOutputWarning",
+    "coarse_outputs",
+    "diagnose",
+    "few_rows",
+]
 
 LOOK_ROWS = 20_000  # rows that calibration is judged by
 SMALL_SHARE = 0.05  # share of the rows below which an expert is worth a warning
@@ -23,6 +31,14 @@ TOO_FEW = 5.0  # rows for each parameter, or for each coefficient of an expert, 
 FAR_TOO_FEW = 3.0  # below which a fit warns
 WHAT_TO_DO = "use fewer experts, fewer columns (expert_features, gate_features), or more rows"
 KOLMOGOROV_99 = 1.63  # 99% quantile of the Kolmogorov statistic, times the root of the number of rows
+
+
+class RoundedOutputWarning(UserWarning):
+    """Outputs are rounded to steps as wide as the noise."""
+
+
+class FewRowsWarning(UserWarning):
+    """A model has more parameters than its rows can tell."""
 
 
 def diagnose(model: Any, X: Any = None, y: Any = None) -> Summary:
@@ -67,12 +83,8 @@ def few_rows(model: Any, least: float = TOO_FEW) -> list[str]:
     coefficients = _coefficients(model)
     small = [i for i, share in enumerate(model.shares_) if share * n < least * coefficients]
     if small and model.n_experts_ > 1:
-        rows = listed([f"{model.shares_[i] * n:.0f}" for i in small])
-        plural = "s" if len(small) > 1 else ""
-        said.append(
-            f"expert{plural} {listed([str(i + 1) for i in small])} rest{'' if plural else 's'} on {rows} rows for "
-            f"{coefficients} coefficients{' each' if plural else ''}: other rows may not show them; {WHAT_TO_DO}"
-        )
+        rows = listed([f"expert {i + 1} has {model.shares_[i] * n:.1f} rows" for i in small])
+        said.append(f"{rows} for {coefficients} coefficients, which other rows may not show; {WHAT_TO_DO}")
     return said
 
 

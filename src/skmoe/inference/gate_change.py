@@ -119,12 +119,13 @@ def gate_changes(parameters: MoEParameters, X: np.ndarray, weight: np.ndarray, i
     here, there = rng.choice(len(X), size=(2, PAIRS), p=share)
     L = X @ parameters.W.T + parameters.c
     P = softmax(L, axis=1)
+    L_here, P_here = L[here], P[here]
     changes, slopes = np.zeros((2, len(inputs), len(parameters.W)))
     for j, one in enumerate(inputs):
         W = parameters.W[:, one.columns]
         if np.any(W):
-            step = X[there][:, one.columns] - X[here][:, one.columns]
-            moved = softmax(L[here] + step @ W.T, axis=1) - P[here]
+            step = X[np.ix_(there, one.columns)] - X[np.ix_(here, one.columns)]
+            moved = softmax(L_here + step @ W.T, axis=1) - P_here
             changes[j] = 0.5 * np.mean(moved**2, axis=0)
             slopes[j] = step[:, 0] @ moved
     return GateChanges(changes, slopes > 0, share @ (P - share @ P) ** 2)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.rows.arrays import to_numpy
+from skmoe.rows.arrays import is_array, to_numpy
 from skmoe.rows.streamed import Streamed
 
 __all__ = ["DaskColumns", "apply", "stream"]
@@ -33,7 +33,8 @@ def _sum_part(kernel: Callable[..., tuple[Any, ...]], block_rows: int, *parts: A
     from skmoe.rows.blocks import sum_over_blocks
 
     blocks = [None if part is None else _numbers(part, dimensions) for part, dimensions in parts]
-    return [to_numpy(total) for total in sum_over_blocks(kernel, *blocks, block_rows=block_rows)]
+    totals = sum_over_blocks(kernel, *blocks, block_rows=block_rows)
+    return [to_numpy(total) if is_array(total) else total for total in totals]
 
 
 def _add(*parts: list[Any]) -> list[Any]:
