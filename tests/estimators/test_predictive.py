@@ -162,8 +162,8 @@ def wrong():
 @pytest.mark.parametrize("kind", ["interval", "region"])
 def test_held_out_rows_give_coverage_for_a_wrong_model(wrong, kind):
     coverage, m, rng, inside, uncalibrated = 0.8, 24, np.random.default_rng(1), [], []
-    for _ in range(60):
-        (X, y), held_out = wrong_rows(rng, 30), wrong_rows(rng, m)
+    for _ in range(40):
+        (X, y), held_out = wrong_rows(rng, 20), wrong_rows(rng, m)
         for law, found in ((wrong.predictive(X, held_out=held_out), inside), (wrong.predictive(X), uncalibrated)):
             sets = law.interval(coverage)[:, None, :] if kind == "interval" else law.region(coverage)
             found.append(np.mean([np.any((s[:, 0] <= t) & (t <= s[:, 1])) for s, t in zip(sets, y, strict=True)]))

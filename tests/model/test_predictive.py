@@ -149,7 +149,7 @@ def test_heavy_tails_on_heavy_tails_stay_finite():
 
 def test_std_of_a_calibrated_law_is_that_of_its_draws(rng):
     laws = mixture("gaussian-calibrated", n=3)
-    draws = laws.take(np.repeat([0, 1, 2], 200_000)).sample(rng).reshape(3, -1)
+    draws = laws.take(np.repeat([0, 1, 2], 100_000)).sample(rng).reshape(3, -1)
     spread = np.sqrt(np.mean((draws - laws.mean()[:, None]) ** 2, axis=1))
     np.testing.assert_allclose(laws.std(), spread, rtol=0.02)
 
@@ -223,7 +223,7 @@ def test_region_of_a_shoulder_that_turns_between_nodes_has_its_probability():
     one = Mixture(
         np.array([[0.78320771, 0.21679229]]), np.array([[1.40904421, 0.57422841]]), np.array([0.28276845, 0.28307103])
     )
-    for coverage in np.linspace(0.78, 0.82, 21):
+    for coverage in np.linspace(0.79, 0.81, 6):
         np.testing.assert_allclose(content(one, one.region(coverage)), coverage, atol=1e-6)
 
 
@@ -259,6 +259,7 @@ def test_less_likely_at_own_draws_is_uniform(rng):
 
 
 def test_results_do_not_depend_on_the_blocks(monkeypatch, laws):
+    laws = laws.take(slice(8))
     y = laws.quantile(0.2)
     whole = laws.std(), laws.log_less_likely(y), np.concatenate(laws.region(0.7))
     monkeypatch.setattr("skmoe.model.mixture.WORK", 400)
