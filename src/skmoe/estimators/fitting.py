@@ -146,8 +146,8 @@ def _store_what_rows_held_out_say(model: Any, learned: Learned) -> None:
 def _numbers_tried(learned: Learned) -> dict[str, Any]:
     """What was said of each number of experts tried, by criteria and by held-out rows, and of each penalty."""
     choice, task = learned.choice, learned.task
-    if choice is None or task is None or choice.folds is None:
-        return {"bic": [], "icl": [], "held_out": [], "penalties": []}
+    if choice is None or task is None or choice.folds is None or not choice.tried:
+        return {"bic": [], "icl": [], "held_out": [], "penalties": [] if choice is None else choice.penalties}
     n = float(np.sum(choice.folds.weight))
     shift = 2 * n * float(np.log(task.map.y_scale))
     chosen = next(t for t in choice.tried if t.k == choice.k)

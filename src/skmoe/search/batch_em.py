@@ -14,21 +14,28 @@ __all__ = ["Ridges", "em_goal", "steadied"]
 
 @dataclass(frozen=True)
 class Ridges:
-    """Strengths of the penalty per row, (S,) each: of all parameters, and of the gate, which keeps a least one."""
+    """Strengths of the penalty per row, (S,) each, and the regressions (S, 1, De) that experts are drawn to.
+
+    One strength is for all parameters, one for the gate, which keeps a least one.
+    """
 
     own: np.ndarray
     gate: np.ndarray
+    pooled: np.ndarray
 
     @classmethod
-    def of(cls, problem: Problem, models: int, penalties: np.ndarray | None = None) -> Ridges:
-        """Those of a problem for so many models, or those of given penalties."""
+    def of(
+        cls, problem: Problem, models: int, penalties: np.ndarray | None = None, pooled: np.ndarray | None = None
+    ) -> Ridges:
+        """Those of a problem for so many models, or those of given penalties and regressions."""
         settings = problem.settings
         own = np.full(models, settings.penalty) if penalties is None else np.asarray(penalties, dtype=float)
-        return cls(own / problem.total, np.maximum(own, settings.least_ridge) / problem.total)
+        drawn_to = np.broadcast_to(settings.pooled if pooled is None else pooled[:, None, :], (models, 1, problem.De))
+        return cls(own / problem.total, np.maximum(own, settings.least_ridge) / problem.total, drawn_to)
 
     def picked(self, rows: np.ndarray) -> Ridges:
         """Those of some of the models."""
-        return Ridges(self.own[rows], self.gate[rows])
+        return Ridges(self.own[rows], self.gate[rows], self.pooled[rows])
 
 
 def em_goal(problem: Problem, batch: ThetaBatch, sums: BatchSums, ridges: Ridges) -> ThetaBatch:
@@ -36,7 +43,7 @@ def em_goal(problem: Problem, batch: ThetaBatch, sums: BatchSums, ridges: Ridges
     family, gate = problem.family, ridges.gate[:, None, None]
     drawn = ridges.own[:, None] * family.step_scale(batch.sigma)
     gram = sums.expert_gram + drawn[..., None, None] * np.eye(batch.A.shape[2])
-    gradient = sums.expert_gradient - drawn[..., None] * (batch.A - problem.settings.pooled)
+    gradient = sums.expert_gradient - drawn[..., None] * (batch.A - ridges.pooled)
     steps = np.linalg.solve(steadied(gram), gradient[..., None])[..., 0]
     statistic = family.statistic_after(sums.statistic, steps, sums.expert_gradient, sums.expert_gram)
     share, sigma, floor = np.maximum(sums.share, np.finfo(float).tiny), batch.sigma, problem.noise_floor

@@ -8,15 +8,17 @@ shortened until it does not.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from skmoe.likelihood import Problem
 from skmoe.likelihood.batch import BatchSums, ThetaBatch, batch_sums
+from skmoe.rows.arrays import Array, array_namespace, device
 from skmoe.search.batch_em import Ridges, em_goal, steadied
 from skmoe.search.lbfgs import Memory
 
-__all__ = ["BatchAscent"]
+__all__ = ["BatchAscent", "OwnRows"]
 
 ROUNDING = 1e-12  # relative, in a mean over rows, must not be taken for a loss
 SUFFICIENT = 1e-4  # part of the gain that a gradient promises which a step must reach
@@ -25,6 +27,20 @@ GIVE_UP = 0.03  # size below which a direction is replaced by EM's
 FEWEST_ROWS = 0.5  # that an expert is left
 MANY_COLUMNS = 48  # from which Gram matrices cost more than the steps they save
 REFRESH = 3  # steps that a preconditioner serves
+
+
+@dataclass(frozen=True)
+class OwnRows:
+    """What each of S models sees of the same rows: weights (n, S), and the regressions (S, De) it is drawn to."""
+
+    weight: Array
+    pooled: np.ndarray
+
+    def picked(self, rows: np.ndarray) -> OwnRows:
+        """Those of some of the models."""
+        xp = array_namespace(self.weight)
+        index = xp.asarray(rows, device=device(self.weight))
+        return OwnRows(xp.take(self.weight, index, axis=1), self.pooled[rows])
 
 
 class BatchAscent:
@@ -37,6 +53,8 @@ class BatchAscent:
         Where the models start; their number of experts is what counts.
     penalties : (S,) array, optional
         Strength of each model's penalty; the problem's by default.
+    own : OwnRows, optional
+        What each model sees of the rows, where they see different ones.
     memory : int
         Pairs that L-BFGS remembers.
     on_step : callable, optional
@@ -58,17 +76,18 @@ class BatchAscent:
         batch: ThetaBatch,
         penalties: np.ndarray | None = None,
         *,
+        own: OwnRows | None = None,
         memory: int = 8,
         on_step: Callable[[BatchAscent], None] | None = None,
     ) -> None:
-        self.problem, self.batch, self.on_step = problem, batch, on_step
-        self.ridges = Ridges.of(problem, len(batch), penalties)
+        self.problem, self.batch, self.on_step, self.own = problem, batch, on_step, own
+        self.ridges = Ridges.of(problem, len(batch), penalties, None if own is None else own.pooled)
         self._known = not problem.noise_groups
         self._shared = problem.settings.noise == "shared"
         self._grams = max(batch.A.shape[2], batch.W.shape[2]) <= MANY_COLUMNS
         self._age = 0
         self.vector = self._pack(batch)
-        sums = batch_sums(problem, batch, grams=self._grams)
+        sums = self._sums(batch, self._grams)
         self.log_likelihood, self.share = sums.log_likelihood, sums.share
         self.objective = self._objective(batch, sums)
         self.gradient = self._gradient(batch, sums, self.ridges)
@@ -110,13 +129,14 @@ class BatchAscent:
         self._memory.keep(rows)
         self.problem = self.problem.on(self.problem.rows.for_models(rows))
         self.ridges = self.ridges.picked(rows)
+        self.own = None if self.own is None else self.own.picked(rows)
 
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def _step(self, quasi_newton: bool) -> None:
         fresh = not quasi_newton or self._age % REFRESH == 0
         self._age += 1
         proposal = self._unpack(self.vector + self.size[:, None] * self.direction)
-        sums = batch_sums(self.problem, proposal, grams=fresh and self._grams)
+        sums = self._sums(proposal, fresh and self._grams)
         value = self._objective(proposal, sums)
         slope = np.maximum(np.sum(self.gradient * self.direction, axis=1), 0.0) if quasi_newton else 0.0
         needed = self.objective + SUFFICIENT * self.size * slope - ROUNDING * (1 + np.abs(self.objective))
@@ -165,13 +185,16 @@ class BatchAscent:
 
     # -- sums and objective -------------------------------------------------------------------------------------------
 
+    def _sums(self, batch: ThetaBatch, grams: bool) -> BatchSums:
+        return batch_sums(self.problem, batch, None if self.own is None else self.own.weight, grams=grams)
+
     def _objective(self, batch: ThetaBatch, sums: BatchSums) -> np.ndarray:
         W = batch.W - np.mean(batch.W, axis=1, keepdims=True)
         cost = 0.5 * self.ridges.gate * np.sum(W**2, axis=(1, 2))
         if np.any(self.ridges.own):
             logs = np.log(batch.sigma)
             noise = 0.0 if self._known else np.sum((logs - np.mean(logs, axis=1, keepdims=True)) ** 2, axis=1)
-            experts = np.sum((batch.A - self.problem.settings.pooled) ** 2, axis=(1, 2))
+            experts = np.sum((batch.A - self.ridges.pooled) ** 2, axis=(1, 2))
             cost = cost + 0.5 * self.ridges.own * (experts + noise)
         return sums.log_likelihood - cost
 
@@ -180,7 +203,7 @@ class BatchAscent:
         family, S = self.problem.family, len(batch)
         A = sums.expert_gradient / family.step_scale(batch.sigma)[:, :, None]
         W = sums.gate_gradient - ridges.gate[:, None, None] * (batch.W - np.mean(batch.W, axis=1, keepdims=True))
-        parts = [A - ridges.own[:, None, None] * (batch.A - self.problem.settings.pooled), W]
+        parts = [A - ridges.own[:, None, None] * (batch.A - ridges.pooled), W]
         if not self._known:
             logs = np.log(batch.sigma)
             noise = family.scale_slope(sums.statistic, sums.share, batch.sigma)

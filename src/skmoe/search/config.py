@@ -135,6 +135,10 @@ class SearchConfig:
     """Parts that rows are held out by."""
     fold_rows: int = 2000
     """Tables up to this size take part in the folds with all their rows."""
+    calibration_rows: int = 1000
+    """The same where the number of experts is known, and folds serve the calibration of levels and the penalty."""
+    plenty: int = 50
+    """Rows per parameter from which on strengths of the penalty are not compared: they hardly differ."""
     fold_rows_per_parameter: int = 40
     """Larger ones with so many rows per parameter of the largest model: what fits lose to fewer rows is then little."""
     most_fold_rows: int = 5000

@@ -9,7 +9,7 @@ import numpy as np
 
 from skmoe.likelihood import Problem
 from skmoe.likelihood.batch import ThetaBatch
-from skmoe.search.climb import BatchAscent
+from skmoe.search.climb import BatchAscent, OwnRows
 from skmoe.search.config import SearchConfig
 from skmoe.search.records import Stage, Start, StartRecord
 
@@ -62,6 +62,7 @@ def climb_all(
     penalties: Sequence[float] | None = None,
     *,
     groups: Sequence[int] | None = None,
+    own: OwnRows | None = None,
     bar: float = -np.inf,
     on_step: Callable[[BatchAscent], None] | None = None,
 ) -> list[End]:
@@ -69,12 +70,13 @@ def climb_all(
 
     After a first heat of EM and L-BFGS steps the better part is kept. A model is finished when steps gain next to
     nothing, and dropped where they gain too little to come near the best, or `bar`, an objective known already. Only
-    models of the same penalty are compared, or of the same group where `groups` says which start is of which.
+    models of the same penalty are compared, or of the same group where `groups` says which start is of which; `own`
+    says what each sees of the rows, where they see different ones.
     """
     strengths = np.full(len(starts), problem.settings.penalty) if penalties is None else np.array(penalties)
     group = np.unique(strengths, return_inverse=True)[1] if groups is None else np.array(groups)
     batch = ThetaBatch.of([start.theta for start in starts])
-    ascent = BatchAscent(problem, batch, penalties=strengths, on_step=on_step)
+    ascent = BatchAscent(problem, batch, penalties=strengths, own=own, on_step=on_step)
     alive, ends = np.arange(len(starts)), list[End]()
 
     def leave(which: np.ndarray, finished: bool) -> None:

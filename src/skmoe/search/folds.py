@@ -19,7 +19,7 @@ from skmoe.model.family import Family
 from skmoe.model.gate import log_sum_exp, with_zero_row
 from skmoe.model.mixture import Mixture
 from skmoe.rows.arrays import to_device, to_numpy
-from skmoe.search.climb import BatchAscent
+from skmoe.search.climb import BatchAscent, OwnRows
 from skmoe.search.config import SearchConfig
 from skmoe.search.ends import climb_all, ranked
 from skmoe.search.moves import grown_starts
@@ -27,7 +27,7 @@ from skmoe.search.records import Start, StartKind
 from skmoe.search.starts import KINDS, drawn_starts, pooled_regression
 from skmoe.search.task import Task
 
-__all__ = ["Fold", "FoldFits", "Folds", "HeldOut", "climbed", "converged", "fit_folds", "folds_of", "under_penalties"]
+__all__ = ["Fold", "FoldFits", "Folds", "HeldOut", "climbed", "converged", "fit_folds", "folds_of"]
 
 OnStep = Callable[[BatchAscent], None]
 
@@ -64,6 +64,10 @@ class FoldFits:
     penalty: float
     problems: tuple[Problem, ...]
     thetas: tuple[tuple[Theta, ...], ...]
+
+    def of_best(self) -> FoldFits:
+        """The best of each fold alone."""
+        return replace(self, thetas=tuple(thetas[:1] for thetas in self.thetas))
 
     @property
     def best(self) -> list[Theta]:
@@ -114,10 +118,10 @@ def mixture_at(rows: LaidOutRows, family: Family, thetas: Sequence[Theta], weigh
     return Mixture(np.concatenate(gates).T, np.concatenate(centers).T, scales[None, :])
 
 
-def folds_of(task: Task, parameters: int, rng: np.random.Generator) -> Folds | None:
-    """Folds of the rows, or of a sample of them that can carry so many parameters; None where rows are too few."""
+def folds_of(task: Task, least: int, parameters: int, rng: np.random.Generator) -> Folds | None:
+    """Folds of the rows, or of a sample of at least so many that can carry the parameters; None for too few rows."""
     config, rows = task.config, task.searched
-    wanted = max(config.fold_rows, min(config.fold_rows_per_parameter * parameters, config.most_fold_rows))
+    wanted = max(least, min(config.fold_rows_per_parameter * parameters, config.most_fold_rows))
     rows = rows.sample(wanted, rng) if wanted < config.enough_rows * rows.n else rows.subset()
     count = min(config.folds, rows.n // 2)
     if count < 2 or rows.n - rows.n // count <= task.map.De + 1:
@@ -142,6 +146,15 @@ def _fold_problem(task: Task, fold: Fold, k: int) -> Problem:
     return replace(problem, settings=replace(problem.settings, pooled=fold.pooled))
 
 
+def _seen(folds: Folds, which: Sequence[int]) -> OwnRows:
+    """The rows that models of the given folds are fitted to, and the regressions they are drawn to."""
+    weight = np.ones((folds.n, len(folds.parts)))
+    for f, fold in enumerate(folds.parts):
+        weight[fold.held_out, f] = 0.0
+    pooled = np.stack([fold.pooled for fold in folds.parts])
+    return OwnRows(to_device(weight[:, list(which)], folds.rows.X), pooled[list(which)])
+
+
 def fit_folds(
     task: Task,
     folds: Folds,
@@ -151,28 +164,39 @@ def fit_folds(
     rng: np.random.Generator,
     *,
     smaller: FoldFits | None = None,
+    strides: int | None = None,
     on_step: OnStep | None = None,
 ) -> list[FoldFits]:
     """Models of k experts for each fold and penalty: so many random starts each, and splits of a smaller model.
 
-    Climbs are short: where many models are compared or averaged, the last steps of each say little of rows not seen.
+    All are one batch. Climbs are short, of so many strides: where many models are compared or averaged, the last steps
+    of each say little of rows not seen.
     """
-    config = task.config
+    config = task.config if strides is None else replace(task.config, fold_strides=strides)
     problems = tuple(_fold_problem(task, fold, k) for fold in folds.parts)
-    found: dict[float, list[tuple[Theta, ...]]] = {tau: [] for tau in penalties}
+    if k == 1:
+        ones = tuple((pooled_regression(problem),) for problem in problems)
+        return [FoldFits(k, tau, problems, ones) for tau in penalties]
+    drawn: list[tuple[int, Theta]] = []
     for f, problem in enumerate(problems):
-        if k == 1:
-            one = pooled_regression(problem)
-            for thetas in found.values():
-                thetas.append((one,))
-            continue
-        drawn = [start.theta for start in drawn_starts(problem, _kinds(starts), 0, rng, config)]
+        mine = drawn_starts(problem, _kinds(starts), 0, rng, config)
         if smaller is not None:
-            grown = grown_starts(problem, [smaller.thetas[f][0]], config, rng, config.fold_splits)
-            drawn += [start.theta for start in grown]
-        for tau, ends in zip(penalties, climbed(problem, drawn, penalties, config, on_step), strict=True):
-            found[tau].append(tuple(ends))
-    return [FoldFits(k, tau, problems, tuple(found[tau])) for tau in penalties]
+            mine += grown_starts(problem, [smaller.thetas[f][0]], config, rng, config.fold_splits)
+        drawn += [(f, start.theta) for start in mine]
+    which = [f for _ in penalties for f, _ in drawn]
+    strengths = np.repeat(penalties, len(drawn))
+    ends = climbed(
+        task.problem(k, folds.rows),
+        [theta for _ in penalties for _, theta in drawn],
+        strengths,
+        config,
+        own=_seen(folds, which),
+        on_step=on_step,
+    )
+    found: dict[float, list[list[Theta]]] = {tau: [[] for _ in problems] for tau in penalties}
+    for i, theta in ends:
+        found[float(strengths[i])][which[i]].append(theta)
+    return [FoldFits(k, tau, problems, tuple(map(tuple, found[tau]))) for tau in penalties]
 
 
 def _kinds(starts: int) -> list[StartKind]:
@@ -182,45 +206,47 @@ def _kinds(starts: int) -> list[StartKind]:
 def climbed(
     problem: Problem,
     starts: Sequence[Theta],
-    penalties: Sequence[float],
+    penalties: Sequence[float] | np.ndarray,
     config: SearchConfig,
+    *,
+    own: OwnRows | None = None,
     on_step: OnStep | None = None,
-) -> list[list[Theta]]:
-    """Starts climbed for a while under each penalty, best first: a list for each penalty."""
-    strengths = np.repeat(penalties, len(starts))
-    batch = ThetaBatch.of([theta for _ in penalties for theta in starts])
-    ascent = BatchAscent(problem, batch, strengths, on_step=on_step)
+) -> list[tuple[int, Theta]]:
+    """Starts climbed for a while, each under its penalty: their numbers and where they are then, best first."""
+    ascent = BatchAscent(problem, ThetaBatch.of(starts), np.asarray(penalties), own=own, on_step=on_step)
     ascent.em(config.em_heat)
     for _ in range(config.fold_strides):
         before = ascent.objective
         ascent.quasi_newton(config.stride)
         if np.all((ascent.objective - before) * problem.total < config.climb_gain):
             break
-    ends = []
-    for tau in penalties:
-        mine = np.flatnonzero(strengths == tau)
-        order = mine[np.argsort(-ascent.objective[mine], kind="stable")]
-        ends.append([ascent.batch.theta(int(i)) for i in order])
-    return ends
+    order = np.argsort(-ascent.objective, kind="stable")
+    return [(int(i), ascent.batch.theta(int(i))) for i in order]
 
 
-def converged(fits: FoldFits, config: SearchConfig, on_step: OnStep | None = None) -> FoldFits:
-    """The same models climbed to the top, the best of each fold alone."""
-    thetas = []
-    for problem, mine in zip(fits.problems, fits.thetas, strict=True):
-        starts = [Start("fold", StartKind.FOLD, theta) for theta in mine]
-        ends = ranked(climb_all(problem, starts, config, [fits.penalty] * len(starts), on_step=on_step))
-        thetas.append((ends[0].start.theta,))
-    return replace(fits, thetas=tuple(thetas))
-
-
-def under_penalties(
-    fits: FoldFits, penalties: Sequence[float], config: SearchConfig, on_step: OnStep | None = None
+def converged(
+    task: Task, folds: Folds, fits: FoldFits, penalties: Sequence[float], on_step: OnStep | None = None
 ) -> list[FoldFits]:
-    """The best model of each fold climbed on under other penalties."""
-    found: dict[float, list[tuple[Theta, ...]]] = {tau: [] for tau in penalties}
-    for problem, theta in zip(fits.problems, fits.best, strict=True):
-        starts = [Start("fold", StartKind.FOLD, theta) for _ in penalties]
-        for end in climb_all(problem, starts, config, penalties, on_step=on_step):
-            found[end.penalty].append((end.start.theta,))
-    return [replace(fits, penalty=tau, thetas=tuple(thetas)) for tau, thetas in found.items()]
+    """The best model of each fold climbed to the top under each of the penalties, from all models there are."""
+    which = [f for _ in penalties for f, thetas in enumerate(fits.thetas) for _ in thetas]
+    thetas = [theta for _ in penalties for mine in fits.thetas for theta in mine]
+    each = len(thetas) // len(penalties)
+    strengths = [tau for tau in penalties for _ in range(each)]
+    groups = [len(folds.parts) * (i // each) + f for i, f in enumerate(which)]  # of a penalty and a fold
+    ends = climb_all(
+        task.problem(fits.k, folds.rows),
+        [Start("fold", StartKind.FOLD, theta) for theta in thetas],
+        task.config,
+        strengths,
+        groups=groups,
+        own=_seen(folds, which),
+        on_step=on_step,
+    )
+    best: dict[int, Theta] = {}
+    for end in ranked(ends):
+        best.setdefault(end.group, end.start.theta)
+    count = len(folds.parts)
+    return [
+        replace(fits, penalty=tau, thetas=tuple((best[count * i + f],) for f in range(count)))
+        for i, tau in enumerate(penalties)
+    ]

@@ -64,7 +64,7 @@ def average(task: Task, choice: Choice, m: int) -> Members | None:
         problem = task.problem(group.k, task.searched)
         thetas = _in_turn(group, int(counts[g]))
         if group.k > 1:
-            (thetas,) = climbed(problem, thetas, [group.penalty], task.config)
+            thetas = [theta for _, theta in climbed(problem, thetas, [group.penalty] * len(thetas), task.config)]
         parameters += [task.map.to_parameters(theta, problem.family) for theta in thetas]
         weights += [share / len(thetas)] * len(thetas)
     return Members(tuple(parameters), np.array(weights), HeldOut.of(choice.folds, [groups[g] for g in kept], shares))

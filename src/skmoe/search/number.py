@@ -24,7 +24,6 @@ from skmoe.search.folds import (
     converged,
     fit_folds,
     folds_of,
-    under_penalties,
 )
 from skmoe.search.records import OutOfTimeError, Progress
 from skmoe.search.task import Task, most_experts
@@ -106,11 +105,15 @@ def choose(task: Task, n_experts: int | str, averaging: int, rng: np.random.Gene
     """Choose what was left open: the number of experts, the penalty, or neither, where folds serve calibration only."""
     config, chosen = task.config, task.spec.penalty == "auto"
     ladder = _ladder(task, averaging) if isinstance(n_experts, str) else [int(n_experts)]
-    folds = folds_of(task, task.problem(ladder[-1]).n_parameters, rng)
+    fixed = not isinstance(n_experts, str) and not averaging
+    least = config.calibration_rows if fixed else config.fold_rows
+    folds = folds_of(task, least, task.problem(ladder[-1]).n_parameters, rng)
     if folds is None:
         return Choice(ladder[0], task.penalty)
+    if fixed:
+        return _of_number(task, folds, ladder[0], chosen, rng)
     strengths = [task.penalty]
-    if averaging and chosen and folds.n <= config.fold_rows:  # with more rows a penalty matters little
+    if averaging and chosen and folds.n <= config.fold_rows:
         strengths += [tau for tau in config.member_penalties if tau != task.penalty]
     starts = max(config.fold_starts, -(-averaging // len(folds.parts)))
     tried: list[Tried] = []
@@ -123,14 +126,24 @@ def choose(task: Task, n_experts: int | str, averaging: int, rng: np.random.Gene
             if _enough(tried, averaging, folds, config):
                 break
     except (KeyboardInterrupt, OutOfTimeError) as stop:
-        if not tried or (isinstance(stop, KeyboardInterrupt) and not isinstance(n_experts, str)):
-            if isinstance(stop, OutOfTimeError):
-                return Choice(ladder[0], task.penalty)
+        if not tried and isinstance(stop, OutOfTimeError):
+            return Choice(ladder[0], task.penalty)
+        if not tried:
             raise
         return Choice(_best_number(tried, config.most_experts, folds).k, task.penalty, tried=tried, interrupted=True)
     best = _best_number(tried, config.most_experts, folds)
     choice = Choice(best.k, task.penalty if best.k > 1 else 0.0, folds, best.fits[0], tried)
-    return choice if best.k == 1 else _with_penalty(task, choice, chosen)
+    return choice if best.k == 1 else _with_penalty(task, folds, choice, best.fits[0].of_best(), chosen)
+
+
+def _of_number(task: Task, folds: Folds, k: int, chosen: bool, rng: np.random.Generator) -> Choice:
+    """The same for a number that was asked for: nothing is compared with it, so its fits go to the top at once."""
+    tell = _telling(task, k, k, 0, 1)
+    try:
+        (fits,) = fit_folds(task, folds, k, [task.penalty], task.config.fold_starts, rng, strides=0, on_step=tell)
+    except OutOfTimeError:
+        return Choice(k, task.penalty)
+    return _with_penalty(task, folds, Choice(k, task.penalty, folds), fits, chosen)
 
 
 def _ladder(task: Task, averaging: int) -> list[int]:
@@ -166,7 +179,8 @@ def _judged(task: Task, folds: Folds, fits: list[FoldFits], tell: OnStep) -> Tri
     problem = task.problem(k, folds.rows)
     theta = fits[0].best[0]
     if k > 1:
-        theta = climbed(problem, fits[0].best, [task.penalty], task.config, tell)[0][0]
+        best = fits[0].best
+        theta = climbed(problem, best, [task.penalty] * len(best), task.config, on_step=tell)[0][1]
     single = HeldOut.of(folds, fits[:1], [1.0], best=True)
     averaged = HeldOut.of(folds, fits, [1 / len(fits)] * len(fits))
     return Tried(
@@ -208,16 +222,16 @@ def _best_number(tried: list[Tried], most: int, folds: Folds) -> Tried:
     return best
 
 
-def _with_penalty(task: Task, choice: Choice, chosen: bool) -> Choice:
-    """The chosen number of experts with models of the folds at the top, and the strength that held-out rows prefer."""
-    config, folds, tell = task.config, choice.folds, _telling(task, choice.k, choice.k, 0, 1)
-    if folds is None or choice.fits is None:
-        return choice
+def _with_penalty(task: Task, folds: Folds, choice: Choice, fits: FoldFits, chosen: bool) -> Choice:
+    """The choice with models of the folds at the top, and, if asked for, the strength that held-out rows prefer."""
+    config, tell = task.config, _telling(task, choice.k, choice.k, 0, 1)
+    few = folds.n < config.plenty * fits.problems[0].n_parameters  # with more rows a penalty matters little
     try:
-        here = converged(choice.fits, config, tell)
-        if not chosen:
-            return replace(choice, fits=here)
-        candidates = [here, *under_penalties(here, [t for t in config.penalties if t != here.penalty], config, tell)]
+        candidates = converged(task, folds, fits, [task.penalty], tell)
+        if not (chosen and few):
+            return replace(choice, fits=candidates[0])
+        others = [tau for tau in config.penalties if tau != task.penalty]
+        candidates += converged(task, folds, candidates[0], others, tell)
         densities = [HeldOut.of(folds, [fits], [1.0]).calibrated() for fits in candidates]
     except OutOfTimeError:
         return replace(choice, fits=None, interrupted=True)
