@@ -14,7 +14,7 @@ import numpy as np
 from skmoe import MoERegressor, joint_em, make_moe
 
 from .baselines import random_start
-from .recovery import two_stages
+from .recovery import LIKELIHOOD, two_stages
 
 TITLE = "Scaling panel: share of fits that reach the optimum against k and against n / (k d)"
 TRIALS = 12
@@ -49,7 +49,7 @@ def trial(setting: dict[str, Any], seed: int) -> dict[str, Any]:
     }
 
     begin = time.process_time()
-    model = MoERegressor(k, fit_intercept=False, noise="shared", random_state=seed).fit(X, y)
+    model = MoERegressor(k, fit_intercept=False, **LIKELIHOOD, random_state=seed).fit(X, y)
     found["default fit"] = {"log_likelihood": model.log_likelihood_, "seconds": time.process_time() - begin}
     fit = joint_em(X, y, k, init=(truth.expert_coef, truth.gate_coef), **em)
     found["from the truth"] = {"log_likelihood": fit.log_likelihood}

@@ -260,6 +260,8 @@ def contest(case: Case, seed: int, starts: int, flexmix: bool) -> Outcome:
         activation=case.truth.g,
         fit_intercept=case.intercept,
         noise=case.noise,
+        penalty=0.0,
+        calibration=None,
         random_state=seed,
     )
     with warnings.catch_warnings():

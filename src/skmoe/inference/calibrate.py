@@ -21,9 +21,10 @@ from skmoe.search.number import gain
 __all__ = ["calibration_of", "corrected_law"]
 
 
-def calibration_of(folds: Folds, fits: FoldFits) -> tuple[Calibration, bool]:
+def calibration_of(folds: Folds, fits: FoldFits) -> tuple[Calibration | None, bool]:
     """Calibration by the normal scores of held-out rows under the corrected laws of the folds' models.
 
+    The textbook's law of one regression is left as it is unless held-out rows gain more than a standard error.
     Returns also whether the gate's uncertainty is counted: where a gate all but separates rows, its likelihood is far
     from a Gaussian, so held-out rows must gain more than a standard error by it.
     """
@@ -39,6 +40,9 @@ def calibration_of(folds: Folds, fits: FoldFits) -> tuple[Calibration, bool]:
             scores[way, fold.held_out] = at_rows.normal_scores(y)
     found = [Calibration.fit(z, folds.weight) for z in scores]
     sure, unsure = (log_density[way] + found[way].log_slope(scores[way]) for way in range(2))
+    if fits.k == 1:
+        mean, error = gain(sure, log_density[0], folds.weight)
+        return (found[0] if mean > error else None), False
     mean, error = gain(unsure, sure, folds.weight)
     return (found[1], True) if mean > error else (found[0], False)
 

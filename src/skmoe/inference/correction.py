@@ -22,6 +22,7 @@ from skmoe.search.solvers import cholesky
 __all__ = ["SmallSample", "correction_of", "small_sample", "small_sample_correction"]
 
 LEAST_DOF = 2.0  # of an expert, however few its rows are
+GAUSSIAN = 200.0  # degrees of freedom from which on one of several experts counts as Gaussian, which is faster
 MANY_ROWS = 10_000  # rows per parameter from which on coefficients count as they are
 
 
@@ -92,6 +93,7 @@ def correction_of(covariance: np.ndarray, sigma: np.ndarray, dof: np.ndarray, d:
     experts = _blocks(covariance, 0, k, d)
     if k == 1:
         return Correction(sigma, dof, experts)
+    dof = np.where(dof > GAUSSIAN, np.inf, dof)
     # the gate's vectors count only up to one that is added to all of them: take each about their mean
     about = np.eye(k) - 1.0 / k
     order = np.concatenate([np.append(np.arange(i * d, (i + 1) * d), k * d + i) for i in range(k)])

@@ -48,7 +48,11 @@ def stacked_shares(log_density: np.ndarray, weight: np.ndarray) -> np.ndarray:
 
 
 def average(task: Task, choice: Choice, m: int) -> Members | None:
-    """An average of m models on all rows; None where no rows were held out to weigh them by."""
+    """An average of m models on all rows.
+
+    None where no rows were held out to weigh them by, and where they prefer one regression to all others, which has
+    laws of its own for small samples.
+    """
     if choice.folds is None:
         return None
     groups = [fits for tried in choice.tried for fits in tried.fits]
@@ -56,6 +60,8 @@ def average(task: Task, choice: Choice, m: int) -> Members | None:
     shares = stacked_shares(densities, choice.folds.weight)
     counts = _counts(shares, m, [1 if group.k == 1 else m for group in groups])
     kept = [g for g in range(len(groups)) if counts[g]]
+    if all(groups[g].k == 1 for g in kept):
+        return None
     shares = shares[kept] / np.sum(shares[kept])
     parameters: list[MoEParameters] = []
     weights: list[float] = []
