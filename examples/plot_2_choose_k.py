@@ -2,8 +2,9 @@
 How many experts
 ================
 
-``n_experts="auto"`` tries one number after the other and keeps the smallest BIC. On data made by three experts
-the curve has a clear elbow; on a smooth curve it has none, and then no number is the true one.
+``n_experts="auto"`` tries one number after the other and keeps the one that predicts held-out rows best, as long as
+it gains more than a standard error. Drawn is BIC, which is noted beside. On data simulated from three experts the curve
+has a clear elbow; on a smooth curve it has none, and then no number is the true one.
 """
 
 import numpy as np
@@ -21,7 +22,7 @@ ChoiceDisplay.from_estimator(model)
 SpectrumDisplay.from_estimator(model)
 
 # %%
-# Now a sine. There are no regimes in it, and BIC buys a piece of line for every bend that the rows can pay for. The
+# Now a sine. There are no regimes in it, and rows ask for a piece of line for every bend that they can pay for. The
 # prediction is fine. An expert here is no law of anything.
 
 rng = np.random.default_rng(0)

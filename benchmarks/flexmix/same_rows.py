@@ -35,7 +35,7 @@ def main() -> None:
         X, spread = (X - X.mean(axis=0)) / spread, np.ones(X.shape[1])
     n, d = X.shape
     begun = time.perf_counter()
-    model = MoERegressor(n_experts=args.experts, noise="per-expert", random_state=0).fit(X, y)
+    model = MoERegressor(args.experts, noise="per-expert", penalty=0, calibration=None, random_state=0).fit(X, y)
     seconds = time.perf_counter() - begun
     print(f"skmoe:   log-likelihood {model.log_likelihood_ * n:.4f} in {seconds:.1f} s, standard errors included")
     found = run_flexmix(
@@ -57,7 +57,9 @@ def main() -> None:
         f"flexmix's noise over its residuals: {ratio.round(6)}; root of n / (n - d - 1): {(n / (n - d - 1)) ** 0.5:.6f}"
     )
     for name, other in (("expert_coef", coef), ("gate_coef", gate), ("noise_scale", noise)):
-        ours, error = getattr(model, f"{name}_"), getattr(model, f"{name}_se_")
+        # both of maximum likelihood: noise_scale_ is corrected by degrees of freedom
+        ours = model.parameters_.sigma if name == "noise_scale" else getattr(model, f"{name}_")
+        error = getattr(model, f"{name}_se_")
         distance = np.max(np.abs(ours - other)[error > 0] / error[error > 0])
         print(f"{name:12} differs by at most {distance:.3f} standard errors")
     errors = best["standard_errors"]

@@ -492,7 +492,7 @@ class MoERegressor(RegressorMixin, BaseEstimator):
     # -- telling ------------------------------------------------------------------------------------------------------
 
     def summary(self, *, robust: bool = False) -> Summary:
-        """Table of coefficients with standard errors, z values, p values and 95% intervals.
+        """Table of coefficients with standard errors, t values, p values and 95% intervals.
 
         Parameters
         ----------
