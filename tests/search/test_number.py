@@ -87,7 +87,6 @@ def test_what_was_tried_in_time_is_chosen_from():
             raise OutOfTimeError
 
     choice = choose(replace(task, control=replace(task.control, progress=late)), "auto", 0, rng)
-    assert choice.interrupted
     assert [t.k for t in choice.tried] == [1, 2]
     assert choice.k == 2
-    assert choice.theta.A.shape == (2, 4)
+    assert choice.stopped_at.A.shape == (2, 4)

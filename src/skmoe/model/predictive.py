@@ -116,9 +116,7 @@ class PredictiveLaw:
         return replace(self, corrections=tuple(c and replace(c, gate_covariance=None) for c in self._corrections))
 
     def mean(self, X: Array) -> Array:
-        """Mean of the output, (n,)."""
-        if any(c is not None and c.gate_covariance is not None for c in self._corrections):
-            return self.evaluate(Mixture.mean, X)
+        """Mean of the output by the members' gates and experts as they are, (n,)."""
         xp = array_namespace(X)
         means = [w * member.predict(X) for w, member in zip(self.member_weights.tolist(), self.members, strict=True)]
         return means[0] if len(means) == 1 else xp.sum(xp.stack(means), axis=0)

@@ -184,7 +184,7 @@ def _from_second_format(
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """A model of one member, without calibration, whose noise scales are those of maximum likelihood."""
     settings, history = dict(header["settings"]), dict(header["history"])
-    settings |= {"penalty": 0.0, "calibration": None}  # its penalty was a ridge on the gate alone, and next to nothing
+    settings |= {"calibration": None}
     history |= {"icl": [], "held_out": [], "penalties": [], "step": 0.0}
     sigma = arrays["noise_scale_"]
     more = {"dof_": np.full(len(sigma), np.inf), "plug_in_scale": sigma, "member_weights": np.zeros(0)}

@@ -25,6 +25,7 @@ class TableMoments:
     covariance: np.ndarray  # (d, d), of the inputs
     y_mean: float
     y_std: float
+    cross: np.ndarray  # (d,), covariance of the inputs with the output
     low: np.ndarray  # (d,), smallest value of each input among rows with weight
     high: np.ndarray  # (d,), largest
 
@@ -89,11 +90,12 @@ def table_moments(
     total = float(S[d, d])
     shift = S[:, d] / total
     central = S / total - np.outer(shift, shift)
-    y_mean, y_std = 0.0, 0.0
+    y_mean, y_std, cross = 0.0, 0.0, np.zeros(d)
     if y is not None:
+        cross = central[:d, -1]
         y_mean, y_std = float(one[-1] + shift[-1]), float(np.sqrt(np.maximum(central[-1, -1], 0.0)))
     low, high = to_numpy(sums[6].low), to_numpy(sums[6].high)
-    return TableMoments(rows, total, one[:d] + shift[:d], central[:d, :d], y_mean, y_std, low, high)
+    return TableMoments(rows, total, one[:d] + shift[:d], central[:d, :d], y_mean, y_std, cross, low, high)
 
 
 def _one_row(X: Array, y: Array | None, weight: Array | None) -> np.ndarray:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import count
 
 import numpy as np
 
@@ -104,14 +103,14 @@ class _Teller:
     def __init__(self, task: Task, k: int, stage: str, rng: np.random.Generator) -> None:
         self.task, self.k, self.stage, self.rng = task, k, stage, rng
         self.reached: Theta | None = None  # after the search
-        self._steps, self._began = count(1), task.control.seconds
+        self._began = task.control.seconds
 
     def tell(self, what: str, level: float, done: int, most: int) -> None:
         control = self.task.control
         if control.progress is not None:
             spent = control.seconds - self._began
             left = spent * (most - done) / done if done else float("nan")
-            where = self.k, next(self._steps), self.task.in_callers_units(level), self.k
+            where = self.k, next(control.steps), self.task.in_callers_units(level), self.k
             control.progress(Progress(what, *where, done, most, control.seconds, left))
         if control.out_of_time:
             raise OutOfTimeError

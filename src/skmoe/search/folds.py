@@ -65,9 +65,9 @@ class FoldFits:
     problems: tuple[Problem, ...]
     thetas: tuple[tuple[Theta, ...], ...]
 
-    def of_best(self) -> FoldFits:
-        """The best of each fold alone."""
-        return replace(self, thetas=tuple(thetas[:1] for thetas in self.thetas))
+    def of_best(self, count: int = 1) -> FoldFits:
+        """The best few of each fold alone."""
+        return replace(self, thetas=tuple(thetas[:count] for thetas in self.thetas))
 
     @property
     def best(self) -> list[Theta]:

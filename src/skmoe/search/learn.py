@@ -24,7 +24,16 @@ from skmoe.search.records import Control, Start, StartKind
 from skmoe.search.spectral_fit import fit_spectral
 from skmoe.search.standardise import standardised
 from skmoe.search.starts import pooled_regression
-from skmoe.search.task import ModelSpec, Task, canonical, check_memory, most_experts, prepare, streamed_scale
+from skmoe.search.task import (
+    ModelSpec,
+    Task,
+    canonical,
+    check_memory,
+    most_experts,
+    pooled_coefficients,
+    prepare,
+    streamed_scale,
+)
 from skmoe.spectral.options import SpectralOptions
 
 __all__ = ["Learned", "Request", "learn"]
@@ -113,15 +122,18 @@ def _learn_search(
     n_experts = request.n_experts if auto else _experts_carried(task, request)
     penalty = task.spec.penalty
     strength = task.config.penalty if isinstance(penalty, str) else float(penalty)
-    pooled = maximise(task.problem(1, task.searched), pooled_regression(task.problem(1, task.searched))).theta.A[0]
+    pooled = pooled_coefficients(task.spec, task.moments, task.map)
+    if pooled is None:
+        one = task.problem(1, task.searched)
+        pooled = maximise(one, pooled_regression(one)).theta.A[0]
     task = replace(task, penalty=strength, pooled=pooled)
     open_questions = request.calibrated or isinstance(penalty, str)
     if not (auto or request.averaging or (open_questions and n_experts != 1)):
         return task, fit_search(task, int(n_experts), rng), None, None
     choice = choose(task, n_experts, request.averaging, rng)
     task = replace(task, penalty=choice.penalty)
-    if choice.interrupted and auto:
-        return task, interrupted_at(task, choice.theta), choice, None
+    if choice.stopped_at is not None:
+        return task, interrupted_at(task, choice.stopped_at), choice, None
     warm = [] if choice.fits is None else choice.fits.best
     starts = [Start(f"fold {i}", StartKind.FOLD, theta) for i, theta in enumerate(warm)]
     fitted = fit_search(task, choice.k, rng, warm=starts if choice.k > 1 else ())

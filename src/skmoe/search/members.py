@@ -55,9 +55,11 @@ def average(task: Task, choice: Choice, m: int) -> Members | None:
     """
     if choice.folds is None:
         return None
-    groups = [fits for tried in choice.tried for fits in tried.fits]
-    densities = np.stack([HeldOut.of(choice.folds, [group], [1.0]).log_density for group in groups])
-    shares = stacked_shares(densities, choice.folds.weight)
+    folds = choice.folds
+    each = -(-m // len(folds.parts))  # of a fold: the best ones, as will be taken, so that held-out rows judge them
+    groups = [fits.of_best(each) for tried in choice.tried for fits in tried.fits]
+    densities = [HeldOut.of(folds, [group], [1.0]).log_density for group in groups]
+    shares = stacked_shares(np.stack(densities), folds.weight)
     counts = _counts(shares, m, [1 if group.k == 1 else m for group in groups])
     kept = [g for g in range(len(groups)) if counts[g]]
     if all(groups[g].k == 1 for g in kept):
@@ -65,7 +67,7 @@ def average(task: Task, choice: Choice, m: int) -> Members | None:
     shares = shares[kept] / np.sum(shares[kept])
     parameters: list[MoEParameters] = []
     weights: list[float] = []
-    for g, share in zip(kept, shares, strict=True):
+    for g, share in zip(kept, shares.tolist(), strict=True):
         group = groups[g]
         problem = task.problem(group.k, task.searched)
         thetas = _in_turn(group, int(counts[g]))
@@ -73,7 +75,7 @@ def average(task: Task, choice: Choice, m: int) -> Members | None:
             thetas = [theta for _, theta in climbed(problem, thetas, [group.penalty] * len(thetas), task.config)]
         parameters += [task.map.to_parameters(theta, problem.family) for theta in thetas]
         weights += [share / len(thetas)] * len(thetas)
-    return Members(tuple(parameters), np.array(weights), HeldOut.of(choice.folds, [groups[g] for g in kept], shares))
+    return Members(tuple(parameters), np.array(weights), HeldOut.of(folds, [groups[g] for g in kept], shares.tolist()))
 
 
 def _counts(shares: np.ndarray, m: int, most: list[int]) -> np.ndarray:

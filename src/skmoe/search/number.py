@@ -7,7 +7,6 @@ after the number, and stays at its default unless another strength gains more th
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from itertools import count
 
 import numpy as np
 
@@ -84,7 +83,8 @@ class Choice:
     tried : list of Tried
     penalties : list of (float, float)
         Strengths compared, with the mean log density of held-out rows.
-    interrupted : bool
+    stopped_at : Theta or None
+        The best model known, where the fit was stopped before its search.
     """
 
     k: int
@@ -93,12 +93,7 @@ class Choice:
     fits: FoldFits | None = None
     tried: list[Tried] = field(default_factory=list)
     penalties: list[tuple[float, float]] = field(default_factory=list)
-    interrupted: bool = False
-
-    @property
-    def theta(self) -> Theta:
-        """The best model known of the chosen number of experts."""
-        return next(t.theta for t in self.tried if t.k == self.k)
+    stopped_at: Theta | None = None
 
 
 def choose(task: Task, n_experts: int | str, averaging: int, rng: np.random.Generator) -> Choice:
@@ -119,31 +114,43 @@ def choose(task: Task, n_experts: int | str, averaging: int, rng: np.random.Gene
     tried: list[Tried] = []
     try:
         for k in ladder:
-            tell = _telling(task, k, ladder[-1], len(tried), len(ladder))
+            tell = _Teller(task, k, ladder[-1], len(tried), len(ladder))
             smaller = tried[-1].fits[0] if tried else None
             fits = fit_folds(task, folds, k, strengths, starts, rng, smaller=smaller, on_step=tell)
             tried.append(_judged(task, folds, fits, tell))
             if _enough(tried, averaging, folds, config):
                 break
-    except (KeyboardInterrupt, OutOfTimeError) as stop:
-        if not tried and isinstance(stop, OutOfTimeError):
-            return Choice(ladder[0], task.penalty)
+    except (KeyboardInterrupt, OutOfTimeError):
         if not tried:
-            raise
-        return Choice(_best_number(tried, config.most_experts, folds).k, task.penalty, tried=tried, interrupted=True)
+            return _stopped(task, ladder[0], tell)
+        best = _best_number(tried, config.most_experts, folds)
+        return Choice(best.k, task.penalty, tried=tried, stopped_at=best.theta)
     best = _best_number(tried, config.most_experts, folds)
     choice = Choice(best.k, task.penalty if best.k > 1 else 0.0, folds, best.fits[0], tried)
-    return choice if best.k == 1 else _with_penalty(task, folds, choice, best.fits[0].of_best(), chosen)
+    if best.k == 1:
+        return choice
+    try:
+        tops = best.fits[0].of_best()
+        return _with_penalty(task, folds, choice, tops, chosen, _Teller(task, best.k, best.k))
+    except (KeyboardInterrupt, OutOfTimeError):
+        return replace(choice, fits=None, stopped_at=best.theta)
 
 
 def _of_number(task: Task, folds: Folds, k: int, chosen: bool, rng: np.random.Generator) -> Choice:
     """The same for a number that was asked for: nothing is compared with it, so its fits go to the top at once."""
-    tell = _telling(task, k, k, 0, 1)
+    tell = _Teller(task, k, k)
     try:
         (fits,) = fit_folds(task, folds, k, [task.penalty], task.config.fold_starts, rng, strides=0, on_step=tell)
-    except OutOfTimeError:
-        return Choice(k, task.penalty)
-    return _with_penalty(task, folds, Choice(k, task.penalty, folds), fits, chosen)
+        return _with_penalty(task, folds, Choice(k, task.penalty, folds), fits, chosen, tell)
+    except (KeyboardInterrupt, OutOfTimeError):
+        return _stopped(task, k, tell)
+
+
+def _stopped(task: Task, k: int, tell: _Teller) -> Choice:
+    """What there is of a number of experts when a fit is stopped before anything was chosen."""
+    if tell.theta is None:  # nothing to keep yet
+        raise KeyboardInterrupt
+    return Choice(k, task.penalty, stopped_at=tell.theta)
 
 
 def _ladder(task: Task, averaging: int) -> list[int]:
@@ -158,19 +165,24 @@ def _ladder(task: Task, averaging: int) -> list[int]:
     return [1, *(k for k in config.numbers if k > 1 and carried(k))]
 
 
-def _telling(task: Task, k: int, most: int, done: int, numbers: int) -> OnStep:
-    """Tells of progress while models are fitted to folds, and ends a fit that is out of time."""
-    control, steps = task.control, count(1)
+class _Teller:
+    """Tells of progress while models are fitted to folds, ends a fit that is out of time, and notes the best so far."""
 
-    def tell(ascent: BatchAscent) -> None:
+    def __init__(self, task: Task, k: int, most: int, done: int = 0, numbers: int = 1) -> None:
+        self.task, self.k, self.most, self.part = task, k, most, done / numbers
+        self.theta: Theta | None = None
+
+    def __call__(self, ascent: BatchAscent) -> None:
+        control, best = self.task.control, int(np.argmax(ascent.objective))
+        self.theta = ascent.batch.theta(best)
         if control.progress is not None:
-            left = control.seconds * (numbers - done) / done if done else float("nan")
-            level = task.in_callers_units(float(np.max(ascent.log_likelihood)))
-            control.progress(Progress("folds", k, next(steps), level, most, 0, 0, control.seconds, left))
+            left = control.seconds * (1 / self.part - 1) if self.part else float("nan")
+            level = self.task.in_callers_units(float(ascent.log_likelihood[best]))
+            control.progress(
+                Progress("folds", self.k, next(control.steps), level, self.most, 0, 0, control.seconds, left)
+            )
         if control.out_of_time:
             raise OutOfTimeError
-
-    return tell
 
 
 def _judged(task: Task, folds: Folds, fits: list[FoldFits], tell: OnStep) -> Tried:
@@ -222,19 +234,16 @@ def _best_number(tried: list[Tried], most: int, folds: Folds) -> Tried:
     return best
 
 
-def _with_penalty(task: Task, folds: Folds, choice: Choice, fits: FoldFits, chosen: bool) -> Choice:
+def _with_penalty(task: Task, folds: Folds, choice: Choice, fits: FoldFits, chosen: bool, tell: OnStep) -> Choice:
     """The choice with models of the folds at the top, and, if asked for, the strength that held-out rows prefer."""
-    config, tell = task.config, _telling(task, choice.k, choice.k, 0, 1)
+    config = task.config
     few = folds.n < config.plenty * fits.problems[0].n_parameters  # with more rows a penalty matters little
-    try:
-        candidates = converged(task, folds, fits, [task.penalty], tell)
-        if not (chosen and few):
-            return replace(choice, fits=candidates[0])
-        others = [tau for tau in config.penalties if tau != task.penalty]
-        candidates += converged(task, folds, candidates[0], others, tell)
-        densities = [HeldOut.of(folds, [fits], [1.0]).calibrated() for fits in candidates]
-    except OutOfTimeError:
-        return replace(choice, fits=None, interrupted=True)
+    candidates = converged(task, folds, fits, [task.penalty], tell)
+    if not (chosen and few):
+        return replace(choice, fits=candidates[0])
+    others = [tau for tau in config.penalties if tau != task.penalty]
+    candidates += converged(task, folds, candidates[0], others, tell)
+    densities = [HeldOut.of(folds, [fits], [1.0]).calibrated() for fits in candidates]
     means = [float(np.average(d, weights=folds.weight)) for d in densities]
     best = int(np.argmax(means))
     mean, error = gain(densities[best], densities[0], folds.weight)

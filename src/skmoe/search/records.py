@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import count
 
 from skmoe.likelihood import Theta
 from skmoe.search.checkpoint import Checkpoint
@@ -119,6 +120,7 @@ class Control:
     checkpoint: Checkpoint | None = None
     max_time: float | None = None  # seconds
     began: float = field(default_factory=time.monotonic)
+    steps: Iterator[int] = field(default_factory=lambda: count(1), compare=False)  # numbers of what is told
 
     @property
     def seconds(self) -> float:

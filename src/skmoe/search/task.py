@@ -30,7 +30,16 @@ ROUNDED = 0.3
 NOISE_FLOOR = 1e-3
 """Least noise scale, as a part of the spread of the outputs: keeps experts off a few rows that lie on a line."""
 
-__all__ = ["ModelSpec", "Task", "canonical", "check_memory", "most_experts", "prepare", "streamed_scale"]
+__all__ = [
+    "ModelSpec",
+    "Task",
+    "canonical",
+    "check_memory",
+    "most_experts",
+    "pooled_coefficients",
+    "prepare",
+    "streamed_scale",
+]
 
 
 @dataclass(frozen=True)
@@ -122,6 +131,19 @@ class Task:
     def in_callers_units(self, log_likelihood: float) -> float:
         """Mean log-likelihood of the caller's y from that of the outputs as the model sees them."""
         return log_likelihood - float(np.log(self.map.y_scale))
+
+
+def pooled_coefficients(spec: ModelSpec, moments: TableMoments, map: InputMap) -> np.ndarray | None:
+    """The single regression of all rows on the standardised scale, (De,); None for experts that are not linear.
+
+    There inputs have the identity for their second moment, so that coefficients are cross moments.
+    """
+    if not spec.family.location_scale:
+        return None
+    cross = moments.cross if spec.intercept else moments.cross + moments.mean * moments.y_mean
+    coef = (cross if map.transform is None else map.transform.T @ cross) / map.y_scale
+    coef = coef if map.expert_columns is None else coef[list(map.expert_columns)]
+    return np.append(coef, (moments.y_mean - map.y_shift) / map.y_scale) if spec.intercept else coef
 
 
 def most_experts(spec: ModelSpec, moments: TableMoments, config: SearchConfig) -> int:
