@@ -20,6 +20,8 @@ from skmoe.rows.products import gram_channels
 
 __all__ = ["Problem", "Settings"]
 
+NEAR_FLOOR = 1.01  # noise scales below so many times their floor are on it: a step would end there
+
 Kernel = Callable[..., tuple[Any, ...]]
 
 
@@ -167,8 +169,8 @@ class Problem:
         return Theta(vector[:a].reshape(self.k, -1), vector[a : a + w].reshape(self.k - 1, self.Dg), sigma)
 
     def at_floor(self, theta: Theta) -> np.ndarray:
-        """Which learned noise scales sit on their floor."""
-        return np.array([theta.sigma[g.start] <= self.noise_floor * (1 + 1e-9) for g in self.noise_groups], dtype=bool)
+        """Which learned noise scales sit on their floor, or all but."""
+        return np.array([theta.sigma[g.start] <= NEAR_FLOOR * self.noise_floor for g in self.noise_groups], dtype=bool)
 
     def is_admissible(self, theta: Theta, share: np.ndarray) -> bool:
         """Whether no expert is nearly empty and no noise scale sits on its floor, unless outputs are rounded."""
