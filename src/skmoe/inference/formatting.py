@@ -8,7 +8,7 @@ import numpy as np
 
 from skmoe.inference.summary import TWO_SIDED_95
 
-__all__ = ["fixed", "listed", "percent", "short", "three_digits", "with_interval"]
+__all__ = ["experts", "fixed", "listed", "percent", "short", "three_digits", "with_interval"]
 
 MINUS = "−"
 
@@ -55,6 +55,11 @@ def with_interval(value: float, error: float) -> str:
         return three_digits(value)
     low, high = value - TWO_SIDED_95 * error, value + TWO_SIDED_95 * error
     return f"{three_digits(value)} ({three_digits(low)} to {three_digits(high)})"
+
+
+def experts(k: int) -> str:
+    """A number of experts in words."""
+    return "1 expert" if k == 1 else f"{k} experts"
 
 
 def listed(items: Sequence[str]) -> str:

@@ -27,7 +27,16 @@ from skmoe.rows.writing import replacing
 __all__ = ["load_model", "save_model"]
 
 FORMAT = 3
-ARRAYS = ("expert_coef_", "expert_intercept_", "gate_coef_", "gate_intercept_", "noise_scale_", "shares_", "dof_")
+ARRAYS = (
+    "expert_coef_",
+    "expert_intercept_",
+    "gate_coef_",
+    "gate_intercept_",
+    "noise_scale_",
+    "shares_",
+    "dof_",
+    "stability_",
+)
 MEMBER_ARRAYS = ("A", "b", "W", "c", "sigma")  # of the models that are averaged, one after the other
 OPTIONAL = ("covariance_", "covariance_robust_")
 NUMBERS = (
@@ -185,9 +194,14 @@ def _from_second_format(
     """A model of one member, without calibration, whose noise scales are those of maximum likelihood."""
     settings, history = dict(header["settings"]), dict(header["history"])
     settings |= {"penalty": 0.0, "calibration": None}  # its penalty was a ridge on the gate alone, and next to nothing
-    history |= {"icl": [], "held_out": [], "penalties": [], "step": 0.0}
+    history |= {"icl": [], "held_out": [], "penalties": [], "folds": 0, "fold_rows": 0, "step": 0.0}
     sigma = arrays["noise_scale_"]
-    more = {"dof_": np.full(len(sigma), np.inf), "plug_in_scale": sigma, "member_weights": np.zeros(0)}
+    more = {
+        "dof_": np.full(len(sigma), np.inf),
+        "stability_": np.full(len(sigma), np.nan),
+        "plug_in_scale": sigma,
+        "member_weights": np.zeros(0),
+    }
     numbers = header["numbers"] | {"penalty_": 0.0, "gate_uncertain_": False}
     told = {"settings": settings, "history": history, "numbers": numbers, "calibration": None, "members": []}
     return header | told, arrays | more
