@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.special import ndtri
 
-from skmoe.inference.summary import TWO_SIDED_95
-
-__all__ = ["experts", "fixed", "listed", "percent", "short", "three_digits", "with_interval"]
+__all__ = ["TWO_SIDED_95", "experts", "fixed", "listed", "percent", "short", "three_digits", "with_interval"]
 
 MINUS = "−"
+TWO_SIDED_95 = float(ndtri(0.975))
+"""Standard errors on either side of an estimate that make a 95% interval."""
 
 
 def three_digits(value: float) -> str:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from skmoe.inference import feature_names, split_errors
-from skmoe.inference.summary import TWO_SIDED_95
+from skmoe.inference.formatting import TWO_SIDED_95
 from skmoe.plots.reading import check_model, expert_names
 from skmoe.plots.style import Display, expert_styles, ink, label, legend_above, plain_text
 from skmoe.rows.checks import check_columns

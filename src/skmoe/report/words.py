@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from skmoe.inference import Regime, describe_regimes, feature_names, inputs_of, where_in_words
-from skmoe.inference.formatting import listed, percent, short, three_digits, with_interval
+from skmoe.inference.formatting import TWO_SIDED_95, listed, percent, short, three_digits, with_interval
 from skmoe.inference.gate_change import two_values
-from skmoe.inference.summary import TWO_SIDED_95
+from skmoe.inference.held_out import seen_counts, seen_where, unstable
 from skmoe.plots.reading import rows
 
 __all__ = ["experts_in_words", "gate_in_words"]
@@ -116,7 +116,15 @@ def _expert(model: Any, i: int, columns: Columns, regime: Regime | None, target:
     if regime is not None:
         its_rows = "its" if model.n_experts_ > 1 else "all"
         tail = f" Over {its_rows} rows it predicts {three_digits(regime.prediction)} on average." + tail
-    return head + body + "." + tail
+    return head + body + "." + tail + _seen(model, i)
+
+
+def _seen(model: Any, i: int) -> str:
+    count = seen_counts(model)[i]
+    if not count or model.n_experts_ == 1:
+        return ""
+    few = "only " if i in unstable(model) else ""
+    return f" It is seen in {few}{count} {seen_where(model)}."
 
 
 def _slopes(value: np.ndarray, error: np.ndarray, columns: Columns, chosen: list[int]) -> str:
