@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "as_json",
     "fit_watched",
+    "held_out_lines",
     "inside",
     "named",
     "names_in",
@@ -176,6 +177,15 @@ def as_json(model: MoERegressor) -> dict[str, Any]:
         ],
         "gate": [part(i, "gate") for i in range(model.n_experts_)],
     }
+
+
+def held_out_lines(model: MoERegressor) -> list[str]:
+    """What held-out rows and other models say of a fit, a sentence a line."""
+    from skmoe.inference.held_out import calibration_in_words, members_in_words, near_ties, penalty_in_words
+
+    ties = [f"{text}." for text in near_ties(model)]
+    lines = [*ties, penalty_in_words(model), members_in_words(model), calibration_in_words(model)]
+    return [line for line in lines if line]
 
 
 def inside(bounds: np.ndarray, y: np.ndarray) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 __all__ = ["TWO_SIDED_95", "experts", "fixed", "listed", "percent", "short", "three_digits", "with_interval"]
 
@@ -50,11 +50,12 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f}%"
 
 
-def with_interval(value: float, error: float) -> str:
+def with_interval(value: float, error: float, dof: float = np.inf) -> str:
     """An estimate with its 95% interval, or alone where it has no standard error."""
     if not error > 0:
         return three_digits(value)
-    low, high = value - TWO_SIDED_95 * error, value + TWO_SIDED_95 * error
+    half = float(stdtrit(dof, 0.975)) * error
+    low, high = value - half, value + half
     return f"{three_digits(value)} ({three_digits(low)} to {three_digits(high)})"
 
 
