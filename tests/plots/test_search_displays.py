@@ -14,7 +14,7 @@ def sampled(rows):
     """A fit of many rows, searched on a sample of them."""
     with pytest.MonkeyPatch.context() as patch:
         let_samples_be_small(patch)
-        return fitted(*rows, n_init=5)
+        return fitted(*rows, n_init=4)
 
 
 def test_trace_tells_the_history(model):

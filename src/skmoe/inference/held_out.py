@@ -53,6 +53,8 @@ def stability_in_words(model: Any) -> str:
     rows, seen = model.history_["rows"], model.history_.get("fold_rows", 0)
     if seen < MOST_ROWS * rows and not model.members_:
         return f"{which}: they saw {seen:,} of the {rows:,} rows, which may be too few for it"
+    if model.members_ and np.median([len(member.A) for member in model.members_]) > model.n_experts_:
+        return f"{which}: most of them have more experts, which divide its rows in other ways"
     return (
         f"{which}: such a regime may be one of several ways to divide the rows, or chance; do not read much into its "
         "coefficients, and look at fewer experts"

@@ -204,7 +204,7 @@ class ChoiceDisplay(Display):
         if self.errors is None:
             ax.plot(self.n_experts, self.values, label="tried", **look)
         else:
-            words = "tried, with standard errors of the difference from the chosen"
+            words = "tried, ± std. error of the difference"
             ax.errorbar(self.n_experts, self.values, self.errors, capsize=3, label=words, **look)
         at = self.n_experts == self.chosen
         ax.plot(
