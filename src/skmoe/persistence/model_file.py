@@ -194,7 +194,7 @@ def _from_second_format(
     """A model of one member, without calibration, whose noise scales are those of maximum likelihood."""
     settings, history = dict(header["settings"]), dict(header["history"])
     settings |= {"penalty": 0.0, "calibration": None}  # its penalty was a ridge on the gate alone, and next to nothing
-    history |= {"icl": [], "held_out": [], "penalties": [], "folds": 0, "fold_rows": 0, "step": 0.0}
+    history |= {"icl": [], "held_out": [], "penalties": [], "step": 0.0}
     sigma = arrays["noise_scale_"]
     more = {
         "dof_": np.full(len(sigma), np.inf),
