@@ -289,3 +289,45 @@ def test_demo_tells_experts_gate_and_error(tmp_path):
     for words in ("expert 2", "age_days", "Which expert holds where", "least squares", "90% intervals"):
         assert words in result.stdout
     assert "Concrete" in out.read_text()
+
+
+def test_average_of_models_goes_from_fit_to_prediction_and_report(walk, tmp_path):
+    folder, columns, _ = walk
+    out, page = tmp_path / "m.skmoe", tmp_path / "r.html"
+    words = ("fit", folder / "rows.csv", "--target", "y", "--average", 20, "--out", out, "--report", page)
+    shown = run(*words)
+    assert shown.exit_code == 0, shown.output
+    model = skmoe.load(out)
+    assert f"Predictions are averages of {len(model.members_)} models" in shown.stdout
+    assert "experts seen in averaged models: 1 in" in shown.stdout
+    assert f"of {len(model.members_)} averaged models" in page.read_text()
+    found = read_csv(run("predict", out, folder / "rows.csv", "--interval", 0.9, "--out", "-").stdout)
+    keep = [i for i in range(400) if i % 50 != 3 and i % 80 != 7]
+    X = np.column_stack([columns["x"], columns["age"], columns["kind"] == "stone", columns["kind"] == "wood"])[keep]
+    inputs = skmoe.rows.EncodedTable(X, model.encoder_.features, model.encoder_)
+    np.testing.assert_allclose([found["prediction"][i] for i in keep], model.predict(inputs), rtol=1e-9)
+    direct = sum(w * member.predict(X) for w, member in zip(model.member_weights_, model.members_, strict=True))
+    assert np.corrcoef(model.predict(inputs), direct)[0, 1] > 0.999
+    told = json.loads(run(*words[:-2], "--json").stdout)
+    assert [member["weight"] for member in told["members"]] == pytest.approx(model.member_weights_)
+    assert [expert["stability"] for expert in told["experts"]] == pytest.approx(model.stability_)
+    assert told["calibration"]["scale"] == pytest.approx(model.calibration_.scale)
+    assert [tried["held_out_log_density"] for tried in told["by_experts"]] == pytest.approx(
+        [held for _, held, _ in model.history_["held_out"]]
+    )
+
+
+def test_fit_says_what_rows_held_out_chose(walk):
+    folder, _, result = walk
+    model = skmoe.load(folder / "m.skmoe")
+    assert f"penalty of strength {model.penalty_:g}, chosen by held-out rows" in result.stdout
+    assert "By rows held out, predictive distributions were" in result.stdout
+    assert "experts seen in fits that left rows out: 1 in 5 of 5, 2 in 5 of 5" in result.stdout
+
+
+def test_fit_warns_of_regimes_that_other_fits_do_not_show(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = [f"{a},{b},{c}" for a, b, c in rng.standard_normal((300, 3))]
+    (tmp_path / "rows.csv").write_text("\n".join(["a,b,y", *lines]))
+    result = run("fit", tmp_path / "rows.csv", "--target", "y", "--experts", 3, "--out", tmp_path / "m.skmoe")
+    assert "note: fits that left rows out show expert 1 in 0 of 5" in result.stderr

@@ -7,6 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 from skmoe import MoERegressor, make_moe
 from skmoe.inference import FewRowsWarning
 from skmoe.inference.residuals import residual_findings
+from skmoe.model.calibration import Calibration
 from streams import let_samples_be_small
 
 WORDS = {"agree": "starts agree: this is very likely the best optimum", "sample": "compared on a random sample"}
@@ -43,6 +44,8 @@ def test_every_question_is_answered(table, fitted):
         "gate orthogonal to experts",
         "spectral gap",
         "agreement of starts",
+        "stability of regimes",
+        "intervals corrected",
         "fitted range",
         "calibration",
     }
@@ -145,7 +148,7 @@ def test_expert_with_few_rows_per_coefficient_is_named(rng):
     rare = X[:, 0] > np.sort(X[:, 0])[-9]
     y = np.where(rare, 30 + X @ [1.0, 2.0, 3.0, 4.0], X @ [-1.0, 1.0, 0.0, 2.0]) + 0.1 * rng.standard_normal(400)
     with pytest.warns(FewRowsWarning, match=r"expert 2 has 8\.0 rows for 5 coefficients"):
-        model = fit_quietly(MoERegressor(2, random_state=0), X, y)
+        model = fit_quietly(MoERegressor(2, penalty=0, random_state=0), X, y)
     table = model.diagnose()
     assert words_of(table)["rows per parameter"] == "enough rows for this model"
     assert words_of(table)["rows per coefficient"].startswith("TOO FEW: expert 2 has 8.0 rows")
@@ -211,9 +214,44 @@ def test_level_of_the_residual_tests_is_kept():
     assert found["a second expert"] <= 20
 
 
-def test_second_expert_that_bic_refused_is_said(rng):
+def test_second_expert_that_held_out_rows_refused_is_said(rng):
     X = rng.standard_normal((300, 2))
     y = X @ [1.0, -1.0] + 0.5 * rng.standard_normal(300)
     model = fit_quietly(MoERegressor("auto", random_state=0), X, y)
     assert model.n_experts_ == 1
-    assert "BIC prefers one" in words_of(model.diagnose(X, y))["a second expert"]
+    assert "held-out rows prefer one" in words_of(model.diagnose(X, y))["a second expert"]
+
+
+# -- other models -----------------------------------------------------------------------------------------------------
+
+
+def test_regimes_that_other_models_do_not_show_are_said_loudly(table, fitted, monkeypatch):
+    assert words_of(fitted.diagnose())["stability of regimes"] == "fits that left rows out show the same regimes"
+    monkeypatch.setattr(fitted, "stability_", np.array([1.0, 0.4, 0.8]))
+    monkeypatch.setitem(fitted.history_, "fold_rows", 2000)
+    words = words_of(fitted.diagnose())["stability of regimes"]
+    assert words.startswith("UNSTABLE: fits that left rows out show expert 2 in 2 of 5 only: such a regime may be")
+    monkeypatch.setitem(fitted.history_, "fold_rows", 1000)
+    assert "they saw 1,000 of the 2,000 rows" in words_of(fitted.diagnose())["stability of regimes"]
+    monkeypatch.setattr(fitted, "stability_", np.full(3, np.nan))
+    assert "stability of regimes" not in words_of(fitted.diagnose())
+
+
+@pytest.mark.parametrize(
+    ("calibration", "words"),
+    [
+        (Calibration(0.0, 1.0), "about right, and were hardly corrected"),
+        (Calibration(0.0, 1.25), "widened by 25% (they were too narrow)."),
+        (
+            Calibration(-0.1, 0.9, 5.0),
+            "narrowed by 10% (they were too wide), moved down by 0.10 standard deviations and",
+        ),
+        (Calibration(0.0, 1.0, 4.0), "given heavier tails (Student's t with 4.0 degrees of freedom)."),
+    ],
+    ids=["right", "narrow", "three", "tails"],
+)
+def test_correction_of_intervals_is_said(fitted, monkeypatch, calibration, words):
+    monkeypatch.setattr(fitted, "calibration_", calibration)
+    assert words in words_of(fitted.diagnose())["intervals corrected"]
+    monkeypatch.setattr(fitted, "calibration_", None)
+    assert "intervals corrected" not in words_of(fitted.diagnose())

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy import stats
 
 from skmoe import MoERegressor, make_moe
 from skmoe.inference import Summary, feature_names
@@ -40,11 +41,12 @@ def test_table_holds_estimates_errors_and_intervals(fitted):
     row = frame[(frame["part"].str.startswith("expert 1")) & (frame["term"] == "x2")].iloc[0]
     assert row["estimate"] == fitted.expert_coef_[0, 2]
     assert row["std. error"] == fitted.expert_coef_se_[0, 2]
-    assert row["z"] == pytest.approx(row["estimate"] / row["std. error"])
-    assert row["0.975]"] - row["[0.025"] == pytest.approx(2 * 1.959964 * row["std. error"], rel=1e-6)
+    assert row["t"] == pytest.approx(row["estimate"] / row["std. error"])
+    half = stats.t(fitted.dof_[0]).ppf(0.975) * row["std. error"]
+    assert row["0.975]"] - row["[0.025"] == pytest.approx(2 * half, rel=1e-9)
     noise = frame[frame["term"] == "sigma"]
     np.testing.assert_array_equal(noise["estimate"], fitted.noise_scale_)
-    assert np.all(np.isnan(noise["z"]))  # a scale of zero is no hypothesis to be tested
+    assert np.all(np.isnan(noise["t"]))  # a scale of zero is no hypothesis to be tested
 
 
 def test_robust_errors_are_others_of_the_same_size(fitted):

@@ -32,6 +32,7 @@ def test_loaded_model_is_the_saved_one(fitted, tmp_path):
     assert str(again.diagnose(X, y)) == str(model.diagnose(X, y))
     assert again.get_params()["noise"] == "per-expert"
     np.testing.assert_array_equal(again.gate_coef_se_, model.gate_coef_se_)
+    np.testing.assert_array_equal(again.stability_, model.stability_)
 
 
 def test_names_of_columns_are_kept(fitted, tmp_path):
@@ -297,6 +298,7 @@ def test_file_of_the_first_edition_is_loaded(tmp_path):
     model.save(again)  # in today's format
     np.testing.assert_array_equal(skmoe.load(again).predict(X), model.predict(X))
     assert skmoe.load(again).penalty == 0.5
+    np.testing.assert_array_equal(skmoe.load(again).stability_, [np.nan, np.nan])
 
 
 def test_columns_in_a_file_of_the_first_edition_are_kept(tmp_path):

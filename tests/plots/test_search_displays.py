@@ -14,7 +14,7 @@ def sampled(rows):
     """A fit of many rows, searched on a sample of them."""
     with pytest.MonkeyPatch.context() as patch:
         let_samples_be_small(patch)
-        return fitted(*rows, n_init=5)
+        return fitted(*rows, n_init=4)
 
 
 def test_trace_tells_the_history(model):
@@ -31,12 +31,39 @@ def test_trace_tells_the_history(model):
 
 def test_choice_and_spectrum_tell_the_history(model, auto):
     choice = plots.ChoiceDisplay.from_estimator(auto, **NUMBERS)
-    assert [(int(k), b) for k, b in zip(choice.n_experts, choice.bic, strict=True)] == auto.history_["bic"]
-    assert choice.chosen == choice.n_experts[np.argmin(choice.bic)] == auto.n_experts_
+    shown = zip(choice.n_experts, choice.values, choice.errors, strict=True)
+    assert [(int(k), held, error) for k, held, error in shown] == auto.history_["held_out"]
+    assert choice.criterion == "held-out"
+    assert choice.chosen == choice.n_experts[np.argmax(choice.values)] == auto.n_experts_
     spectrum = plots.SpectrumDisplay.from_estimator(model, **NUMBERS)
     np.testing.assert_array_equal(spectrum.spectrum, model.history_["spectrum"])
     assert spectrum.noise_level == model.history_["noise_level"]
     assert spectrum.n_experts == 2
+
+
+@pytest.mark.parametrize("criterion", ["bic", "icl"])
+def test_choice_by_a_criterion_tells_the_history(auto, criterion):
+    choice = plots.ChoiceDisplay.from_estimator(auto, criterion)
+    assert [(int(k), b) for k, b in zip(choice.n_experts, choice.values, strict=True)] == auto.history_[criterion]
+    assert choice.errors is None
+    assert choice.ax_.get_ylabel() == f"{criterion.upper()} (smaller is better)"
+
+
+def test_choice_draws_standard_errors(auto):
+    display = plots.ChoiceDisplay.from_estimator(auto)
+    (bars,) = display.ax_.collections
+    heights = [abs(float(np.diff(segment[:, 1])[0])) / 2 for segment in bars.get_segments()]
+    np.testing.assert_allclose(heights, display.errors, atol=1e-12)
+
+
+def test_choice_in_an_old_file_is_by_bic(auto, monkeypatch):
+    monkeypatch.setitem(auto.history_, "held_out", [])
+    assert plots.ChoiceDisplay.from_estimator(auto, **NUMBERS).criterion == "bic"
+
+
+def test_choice_refuses_unknown_criteria(auto):
+    with pytest.raises(ValueError, match="criterion must be one of 'held-out', 'bic', 'icl'; got 'aic'"):
+        plots.ChoiceDisplay.from_estimator(auto, "aic", **NUMBERS)
 
 
 def test_every_start_of_a_sampled_search_is_marked(sampled):

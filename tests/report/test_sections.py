@@ -11,6 +11,7 @@ from skmoe.plots.outputs import MOST_POINTS
 from skmoe.report.data import report_data
 from skmoe.report.sections import cautions, certainty, gate, numbers, overview, prediction, regimes
 
+BIC = [(1, 30.0), (2, 20.0), (3, 25.0)]
 ALL = (overview, regimes, gate, certainty, prediction, cautions, numbers)
 
 
@@ -116,3 +117,72 @@ def test_captions_name_the_output_once(model, data):
     X, y = data
     assert prediction(report_data(model, X, y, "harvest", None)).bands.caption.startswith("Predictions of harvest (y) ")
     assert prediction(report_data(model, X, y, "y", None)).bands.caption.startswith("Predictions of y with")
+
+
+# -- what held-out rows and other models say --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def averaged(data):
+    return MoERegressor("auto", averaging=6, random_state=0).fit(*data)
+
+
+def test_regimes_say_where_they_are_seen(model, averaged, data, monkeypatch):
+    for fitted, others in ((model, "5 fits that left rows out"), (averaged, "6 averaged models")):
+        given = report_data(fitted, *data, None, None)
+        assert all(others in text.text for text in regimes(given).experts)
+        assert not any(text.startswith("Fits that left rows out") for text in cautions(given).warnings)
+    monkeypatch.setattr(model, "stability_", np.array([1.0, 0.2]))
+    given = report_data(model, *data, None, None)
+    assert regimes(given).experts[1].text.endswith("It is seen in only 1 of 5 fits that left rows out.")
+    for texts in (overview(given).notes, cautions(given).warnings):
+        assert any(text.startswith("Fits that left rows out show expert 2 in 1 of 5 only: ") for text in texts)
+
+
+def test_page_of_a_file_without_other_models_says_nothing_of_stability(model, data, monkeypatch):
+    monkeypatch.setattr(model, "stability_", np.full(2, np.nan))
+    given = report_data(model, *data, None, None)
+    assert not any("seen in" in text for section in ALL for text in texts_in(section(given)))
+
+
+def test_certainty_tells_what_was_averaged(averaged, data):
+    given = report_data(averaged, *data, None, None)
+    said = " ".join(certainty(given).paragraphs)
+    assert "Predictions are averages of 6 models" in said
+    assert f"penalty of strength {averaged.penalty_:g}" in said
+    assert "By rows held out, predictive distributions were" in said
+    assert "averages over 6 such models" in overview(given).lead
+    assert prediction(given).paragraphs[0].startswith("Predictions are averages of 6 models. On the given rows")
+
+
+def test_quality_is_that_of_the_averaged_law(averaged, data):
+    given = report_data(averaged, *data, None, None)
+    X, y = data
+    mixture = given.quality[0]
+    assert mixture.r2 == pytest.approx(averaged.score(X, y), rel=1e-12)
+    low, high = averaged.predict_interval(X, coverage=0.9).T
+    assert mixture.inside_most == pytest.approx(np.mean((low <= y) & (y <= high)))
+
+
+def test_numbers_tried_are_those_of_the_history(averaged, data, monkeypatch):
+    table = certainty(report_data(averaged, *data, None, None)).number.tried
+    history = averaged.history_
+    assert [row[2].value for row in table.rows] == [held for _, held, _ in history["held_out"]]
+    assert [(int(row[0]), row[4].value) for row in table.rows] == history["bic"]
+    assert [(int(row[0]), row[5].value) for row in table.rows] == history["icl"]
+    assert [row[0] for row in table.rows if row[1] == "chosen"] == [str(averaged.n_experts_)]
+    tie = [(1, -3.0, 0.1), (2, -2.0, 0.0), (3, -1.985, 0.02)]
+    monkeypatch.setattr(averaged, "history_", {**history, "held_out": tie, **dict.fromkeys(("bic", "icl"), BIC)})
+    record = certainty(report_data(averaged, *data, None, None)).number
+    assert record.tried.rows[2][1] == "near tie"
+    assert record.tried.rows[2][3].text == "0.015 ± 0.020"
+    assert "3 experts gain 0.015 ± 0.020 of log density per row: within a standard error, so the smaller" in record.text
+    words = {question: words for question, _, words in averaged.diagnose().rows}
+    assert words["number of experts"].startswith("NEAR TIE: 3 experts gain 0.015 ± 0.020")
+
+
+def test_numbers_of_an_old_file_are_told_by_bic(averaged, data, monkeypatch):
+    monkeypatch.setattr(averaged, "history_", {**averaged.history_, "held_out": [], "icl": [], "bic": BIC})
+    record = certainty(report_data(averaged, *data, None, None)).number
+    assert "2 had the smallest BIC" in record.text
+    assert record.tried.columns == ("experts", "BIC")

@@ -23,6 +23,7 @@ def compare(
     target: Target,
     experts: Annotated[str, typer.Option(help="Number of experts, or auto (by rows held out of a fold).")] = "auto",
     noise: Annotated[str, typer.Option(help="shared, per-expert or a known noise scale.")] = "per-expert",
+    average: Annotated[int, typer.Option(min=0, help="Models that share in predictions; 0 for the best alone.")] = 0,
     folds: Annotated[int, typer.Option(min=2, help="Parts of the table, each held out once.")] = 5,
     drop: Drop = None,
     missing: Missing = "drop",
@@ -36,7 +37,12 @@ def compare(
 
     Example: skmoe compare houses.csv --target price --experts 3
     """
-    settings = {"n_experts": parse_experts(experts), "noise": parse_noise(noise), "random_state": seed}
+    settings = {
+        "n_experts": parse_experts(experts),
+        "noise": parse_noise(noise),
+        "averaging": average,
+        "random_state": seed,
+    }
     import numpy as np
     from sklearn.model_selection import KFold
 
@@ -83,7 +89,7 @@ def _fold(part: Any, settings: dict[str, Any], what: str) -> Iterator[tuple[str,
     yield "mixture of experts", _judge(mixture, part, start)
     start = time.perf_counter()
     # joint EM chooses no number of experts by itself: it gets the one the mixture found
-    baseline = MoERegressor(**{**settings, "n_experts": mixture.n_experts_}, method="joint-em")
+    baseline = MoERegressor(**{**settings, "n_experts": mixture.n_experts_, "averaging": 0}, method="joint-em")
     yield "joint EM", _judge(fit_watched(baseline, X, y, what=f"{what}, joint EM"), part, start)
     start = time.perf_counter()
     yield "least squares", _judge(LinearRegression().fit(X, y), part, start)

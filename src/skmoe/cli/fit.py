@@ -11,6 +11,7 @@ from skmoe.cli import methods
 from skmoe.cli.models import (
     as_json,
     fit_watched,
+    held_out_lines,
     names_in,
     parse_calibration,
     parse_experts,
@@ -96,6 +97,7 @@ def fit(
         note(line)
 
     from skmoe import MoERegressor
+    from skmoe.inference.held_out import stability_in_words
 
     model = MoERegressor(
         n_experts,
@@ -125,7 +127,11 @@ def fit(
         if model.n_experts_ > 1:
             typer.echo()
             print_table(model.regimes())
+        for line in held_out_lines(model):
+            typer.echo(line)
         typer.echo(f"{used} rows, R2 {r2:.3f} on them; model in {out}")
+    if unstable := stability_in_words(model):
+        note(unstable)
     if report is not None:
         from skmoe.report import write
         from skmoe.rows.writing import replacing

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from skmoe.cli.shell import note, watching
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "as_json",
     "fit_watched",
+    "held_out_lines",
     "inside",
     "named",
     "names_in",
@@ -151,12 +153,13 @@ def as_json(model: MoERegressor) -> dict[str, Any]:
         "n_parameters": model.n_parameters_,
         "n_iter": model.n_iter_,
         "penalty": model.penalty_,
+        "calibration": None if model.calibration_ is None else asdict(model.calibration_),
         "members": [
             {"n_experts": len(m.A), "weight": w} for m, w in zip(model.members_, model.member_weights_, strict=True)
         ],
         "by_experts": [
-            {"n_experts": k, "held_out_log_density": held, "bic": bic, "icl": icl}
-            for (k, held, _), (_, bic), (_, icl) in zip(
+            {"n_experts": k, "held_out_log_density": held, "standard_error_of_gain": error, "bic": bic, "icl": icl}
+            for (k, held, error), (_, bic), (_, icl) in zip(
                 model.history_["held_out"], model.history_["bic"], model.history_["icl"], strict=True
             )
         ],
@@ -166,6 +169,7 @@ def as_json(model: MoERegressor) -> dict[str, Any]:
                 **part(i, "expert"),
                 "noise_scale": model.noise_scale_[i],
                 "noise_scale_se": model.noise_scale_se_[i],
+                "stability": model.stability_[i],
                 "holds_at": regime.where,
                 "mean_prediction": regime.prediction,
             }
@@ -173,6 +177,15 @@ def as_json(model: MoERegressor) -> dict[str, Any]:
         ],
         "gate": [part(i, "gate") for i in range(model.n_experts_)],
     }
+
+
+def held_out_lines(model: MoERegressor) -> list[str]:
+    """What held-out rows and other models say of a fit, a sentence a line."""
+    from skmoe.inference.held_out import calibration_in_words, members_in_words, near_ties, penalty_in_words
+
+    ties = [f"{text}." for text in near_ties(model)]
+    lines = [*ties, penalty_in_words(model), members_in_words(model), calibration_in_words(model)]
+    return [line for line in lines if line]
 
 
 def inside(bounds: np.ndarray, y: np.ndarray) -> float:

@@ -16,6 +16,7 @@ from skmoe.inference import (
     coarse_outputs,
     covariance_of,
     few_rows,
+    regime_stability,
     regimes_from_rows,
     small_sample,
     split_errors,
@@ -129,11 +130,12 @@ def _store(model: Any, learned: Learned) -> None:
 
 
 def _store_what_rows_held_out_say(model: Any, learned: Learned) -> None:
-    """The penalty, the models averaged, and the calibration of predictions."""
+    """The penalty, the models averaged, the stability of regimes, and the calibration of predictions."""
     choice, members, task = learned.choice, learned.members, learned.task
     model.penalty_ = 0.0 if task is None else task.penalty
     model.members_ = () if members is None else members.parameters
     model.member_weights_ = np.zeros(0) if members is None else members.weights
+    model.stability_ = regime_stability(learned)
     model.calibration_, model.gate_uncertain_ = None, False
     if model.calibration is None or choice is None or choice.folds is None or (task is not None and task.sampled):
         return
@@ -146,8 +148,19 @@ def _store_what_rows_held_out_say(model: Any, learned: Learned) -> None:
 def _numbers_tried(learned: Learned) -> dict[str, Any]:
     """What was said of each number of experts tried, by criteria and by held-out rows, and of each penalty."""
     choice, task = learned.choice, learned.task
+    folds = None if choice is None else choice.folds
+    counted = {
+        "folds": 0 if folds is None else len(folds.parts),
+        "fold_rows": 0 if folds is None else round(float(np.sum(folds.weight))),
+    }
     if choice is None or task is None or choice.folds is None or not choice.tried:
-        return {"bic": [], "icl": [], "held_out": [], "penalties": [] if choice is None else choice.penalties}
+        return {
+            "bic": [],
+            "icl": [],
+            "held_out": [],
+            "penalties": [] if choice is None else choice.penalties,
+            **counted,
+        }
     n = float(np.sum(choice.folds.weight))
     shift = 2 * n * float(np.log(task.map.y_scale))
     chosen = next(t for t in choice.tried if t.k == choice.k)
@@ -158,6 +171,7 @@ def _numbers_tried(learned: Learned) -> dict[str, Any]:
         "icl": [(t.k, t.icl(n) + shift) for t in choice.tried],
         "held_out": [(t.k, level + mean, error) for t, (mean, error) in gains],
         "penalties": choice.penalties,
+        **counted,
     }
 
 

@@ -119,6 +119,9 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         Strength of the penalty, given or chosen.
     members_, member_weights_ : tuple, (m,) array
         Parameters and weights of the models that are averaged, if any.
+    stability_ : (k,) array
+        Share of other models in which each expert is seen, with mostly the same rows: of the models averaged or,
+        without averaging, of the fits that left rows out. NaN where there are none.
     calibration_ : Calibration or None
         Correction of the levels of predictive distributions.
     gate_uncertain_ : bool

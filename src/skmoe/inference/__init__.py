@@ -8,6 +8,7 @@ from skmoe.inference.fitted_range import Outside, rows_outside
 from skmoe.inference.gate_change import Input, gate_changes, inputs_of
 from skmoe.inference.likelihood_ratio import ExpertsTest, likelihood_ratio_test
 from skmoe.inference.regimes import Regime, describe_regimes, regimes_from_rows, regimes_table, where_in_words
+from skmoe.inference.stability import regime_stability
 from skmoe.inference.summary import Summary, feature_names, summarise
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "gate_changes",
     "inputs_of",
     "likelihood_ratio_test",
+    "regime_stability",
     "regimes_from_rows",
     "regimes_table",
     "rows_outside",

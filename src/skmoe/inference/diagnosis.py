@@ -9,6 +9,7 @@ from scipy import stats
 
 from skmoe.inference.fitted_range import rows_outside
 from skmoe.inference.formatting import listed
+from skmoe.inference.held_out import calibration_in_words, near_ties, seen_counts, seen_where, stability_in_words
 from skmoe.inference.residuals import residual_findings
 from skmoe.inference.summary import Summary
 from skmoe.rows.arrays import to_numpy
@@ -49,6 +50,8 @@ def diagnose(model: Any, X: Any = None, y: Any = None) -> Summary:
     if model.n_experts_ > 1:
         _spectrum(table, model)
         _starts(table, model)
+        _stability(table, model)
+    _held_out(table, model)
     _uncertainty(table, model)
     if X is not None:
         _range(table, model, X)
@@ -183,6 +186,27 @@ def _starts(table: Summary, model: Any) -> None:
         else "no two starts ended at the same optimum: fit again with another random_state and compare"
     )
     table.rows.append(("agreement of starts", f"{agreement} reached the winner ({history['winner']})", words))
+
+
+def _stability(table: Summary, model: Any) -> None:
+    counts = seen_counts(model)
+    if not all(counts):
+        return
+    low = stability_in_words(model)
+    words = f"UNSTABLE: {low}" if low else f"{seen_where(model)} show the same regimes"
+    table.rows.append(("stability of regimes", ", ".join(counts), words))
+
+
+def _held_out(table: Summary, model: Any) -> None:
+    tried = model.history_.get("held_out", [])
+    if len(tried) > 1:
+        ties = near_ties(model)
+        finding = f"{model.n_experts_} of {tried[0][0]} to {tried[-1][0]} tried"
+        words = f"NEAR TIE: {'; '.join(ties)}" if ties else "held-out rows are clear about it"
+        table.rows.append(("number of experts", finding, words))
+    if corrected := calibration_in_words(model):
+        finding = f"scale {model.calibration_.scale:.2f}, shift {model.calibration_.shift:.2f}"
+        table.rows.append(("intervals corrected", finding, corrected))
 
 
 def _uncertainty(table: Summary, model: Any) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.special import ndtri, stdtrit
 
-from skmoe.inference.summary import TWO_SIDED_95
-
-__all__ = ["fixed", "listed", "percent", "short", "three_digits", "with_interval"]
+__all__ = ["TWO_SIDED_95", "experts", "fixed", "listed", "percent", "short", "three_digits", "with_interval"]
 
 MINUS = "−"
+TWO_SIDED_95 = float(ndtri(0.975))
+"""Standard errors on either side of an estimate that make a 95% interval."""
 
 
 def three_digits(value: float) -> str:
@@ -49,12 +50,18 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f}%"
 
 
-def with_interval(value: float, error: float) -> str:
+def with_interval(value: float, error: float, dof: float = np.inf) -> str:
     """An estimate with its 95% interval, or alone where it has no standard error."""
     if not error > 0:
         return three_digits(value)
-    low, high = value - TWO_SIDED_95 * error, value + TWO_SIDED_95 * error
+    half = float(stdtrit(dof, 0.975)) * error
+    low, high = value - half, value + half
     return f"{three_digits(value)} ({three_digits(low)} to {three_digits(high)})"
+
+
+def experts(k: int) -> str:
+    """A number of experts in words."""
+    return "1 expert" if k == 1 else f"{k} experts"
 
 
 def listed(items: Sequence[str]) -> str:

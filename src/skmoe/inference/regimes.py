@@ -14,6 +14,7 @@ import numpy as np
 from skmoe.inference.conditions import NINE_IN_TEN, Condition, ExpertRows, condition, weighted_quantile
 from skmoe.inference.formatting import listed, percent
 from skmoe.inference.gate_change import gate_changes, inputs_of
+from skmoe.inference.held_out import seen_counts, seen_where
 from skmoe.inference.summary import Summary
 from skmoe.rows.arrays import to_numpy
 from skmoe.rows.blocks import take_rows
@@ -212,11 +213,23 @@ def regimes_table(model: Any, X: Any = None) -> Summary:
         raise ValueError("the model's file is older than the note of where its experts hold; pass rows as X")
     table = Summary(
         "Where each expert holds",
-        ("expert", "share", "holds at", "all rows", "its rows there", "probability there", "its mean prediction"),
+        (
+            "expert",
+            "share",
+            "holds at",
+            "all rows",
+            "its rows there",
+            "probability there",
+            "seen in",
+            "its mean prediction",
+        ),
     )
+    seen = seen_counts(model)
     for i, regime in enumerate(regimes):
         of_all = "; ".join(c.all_rows for c in regime.conditions if not c.direction)
-        numbers = (regime.its_rows, regime.probability, regime.prediction)
-        table.rows.append((i + 1, regime.share, regime.where, of_all, *numbers))
+        there = (regime.its_rows, regime.probability)
+        table.rows.append((i + 1, regime.share, regime.where, of_all, *there, seen[i], regime.prediction))
     table.notes.append("the rows of an expert are all rows, weighted by the probability that the gate gives it")
+    if any(seen):
+        table.notes.append(f"seen in so many {seen_where(model)}, with mostly the same rows")
     return table

@@ -77,9 +77,10 @@ def _shape(skewness: float, kurtosis: float) -> str:
 
 def _advice(model: Any, reasons: list[str]) -> str:
     if len(model.history_["bic"]) > 1:
-        return "two experts were tried, and BIC prefers one"
+        judge = "held-out rows prefer" if model.history_.get("held_out") else "BIC prefers"
+        return f"two experts were tried, and {judge} one"
     if reasons:
-        return 'may be worth trying: fit with n_experts=2, or "auto", and compare BIC'
+        return 'may be worth trying: fit with n_experts=2, or "auto", and compare'
     return "nothing in the residuals asks for one"
 
 

@@ -7,14 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri, stdtr, stdtrit
+from scipy.special import stdtr, stdtrit
 
 from skmoe.inference.covariance import split_errors
+from skmoe.inference.held_out import seen_counts, seen_where
 
-__all__ = ["TWO_SIDED_95", "Summary", "cell_text", "feature_names", "summarise"]
-
-TWO_SIDED_95 = float(ndtri(0.975))
-"""Standard errors on either side of an estimate that make a 95% interval."""
+__all__ = ["Summary", "cell_text", "feature_names", "summarise"]
 
 
 @dataclass
@@ -126,6 +124,9 @@ def summarise(model: Any, *, robust: bool) -> Summary:
         if covariance is not None
         else "no standard errors: the data do not identify all parameters, or the method gives none",
     ]
+    if any(seen := seen_counts(model)) and k > 1:
+        counts = ", ".join(f"{i + 1} in {count}" for i, count in enumerate(seen))
+        table.notes.append(f"experts seen in {seen_where(model)}: {counts}")
     return table
 
 

@@ -27,7 +27,16 @@ from skmoe.rows.writing import replacing
 __all__ = ["load_model", "save_model"]
 
 FORMAT = 3
-ARRAYS = ("expert_coef_", "expert_intercept_", "gate_coef_", "gate_intercept_", "noise_scale_", "shares_", "dof_")
+ARRAYS = (
+    "expert_coef_",
+    "expert_intercept_",
+    "gate_coef_",
+    "gate_intercept_",
+    "noise_scale_",
+    "shares_",
+    "dof_",
+    "stability_",
+)
 MEMBER_ARRAYS = ("A", "b", "W", "c", "sigma")  # of the models that are averaged, one after the other
 OPTIONAL = ("covariance_", "covariance_robust_")
 NUMBERS = (
@@ -187,7 +196,12 @@ def _from_second_format(
     settings |= {"calibration": None}
     history |= {"icl": [], "held_out": [], "penalties": [], "step": 0.0}
     sigma = arrays["noise_scale_"]
-    more = {"dof_": np.full(len(sigma), np.inf), "plug_in_scale": sigma, "member_weights": np.zeros(0)}
+    more = {
+        "dof_": np.full(len(sigma), np.inf),
+        "stability_": np.full(len(sigma), np.nan),
+        "plug_in_scale": sigma,
+        "member_weights": np.zeros(0),
+    }
     numbers = header["numbers"] | {"penalty_": 0.0, "gate_uncertain_": False}
     told = {"settings": settings, "history": history, "numbers": numbers, "calibration": None, "members": []}
     return header | told, arrays | more

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from skmoe.inference.summary import TWO_SIDED_95
+from skmoe.inference.formatting import TWO_SIDED_95
 from skmoe.plots.reading import check_whole, rows_and_outputs
 from skmoe.plots.style import COLORS, Display, ink
 

@@ -23,6 +23,13 @@ STAGES = {
 }
 
 
+CRITERIA = {
+    "held-out": "held-out log density (larger is better)",
+    "bic": "BIC (smaller is better)",
+    "icl": "ICL (smaller is better)",
+}
+
+
 @dataclass(eq=False)
 class TraceDisplay(Display):
     """How the fit was found: likelihood of the winner step by step, and how far each start ended below the best.
@@ -137,27 +144,35 @@ def _say(ax: Any, words: str) -> None:
 
 @dataclass(eq=False)
 class ChoiceDisplay(Display):
-    """How the number of experts was chosen: BIC of each number tried; smaller is better.
+    """How the number of experts was chosen: the log density of held-out rows, or a criterion, of each number tried.
 
     Attributes
     ----------
-    n_experts, bic : numbers tried, and their BIC        chosen : the number fitted in the end
+    n_experts : numbers tried        chosen : the number fitted in the end
+    criterion : "held-out" (larger is better), "bic" or "icl" (smaller is better)
+    values : the criterion of each number
+    errors : standard errors of the differences of `values` from that of the number chosen; None of "bic" and "icl"
     """
 
-    heading: ClassVar[str] = "BIC against the number of experts"
+    heading: ClassVar[str] = "What was said of each number of experts"
 
     n_experts: np.ndarray
-    bic: np.ndarray
+    values: np.ndarray
+    errors: np.ndarray | None
+    criterion: str
     chosen: int
 
     @classmethod
-    def from_estimator(cls, model: Any, *, ax: Any = None, draw: bool = True) -> Self:
+    def from_estimator(cls, model: Any, criterion: str | None = None, *, ax: Any = None, draw: bool = True) -> Self:
         """Choice made by a `MoERegressor` with ``n_experts="auto"``.
 
         Parameters
         ----------
         model : MoERegressor
             A fitted model.
+        criterion : {"held-out", "bic", "icl"}, optional
+            What to show, by default the log density of held-out rows, by which the choice is made; BIC of models from
+            files that are older.
         ax : matplotlib Axes, optional
             Where to draw; by default in a new figure.
         draw : bool
@@ -169,22 +184,32 @@ class ChoiceDisplay(Display):
             The display; its numbers are attributes.
         """
         check_model(model)
-        tried = model.history_.get("bic")
-        if not tried:
+        if criterion is None:
+            criterion = "held-out" if model.history_.get("held_out") else "bic"
+        if criterion not in CRITERIA:
+            raise ValueError(f"criterion must be one of {', '.join(map(repr, CRITERIA))}; got {criterion!r}")
+        tried = model.history_.get(criterion.replace("-", "_"))
+        if not tried or (len(tried) == 1 and model.n_experts != "auto"):
             raise ValueError(
                 f"the number of experts was given ({model.n_experts_}), so no others were tried; fit with "
                 'n_experts="auto" to compare them'
             )
-        numbers, bic = np.array(tried, dtype=np.float64).T
-        return cls(numbers.astype(int), bic, int(model.n_experts_))._drawn(ax, draw)
+        numbers, values, *errors = np.array(tried, dtype=np.float64).T
+        found = (values, errors[0] if errors else None, criterion, int(model.n_experts_))
+        return cls(numbers.astype(int), *found)._drawn(ax, draw)
 
     def _draw(self, *axes: Any) -> None:
         (ax,) = axes
-        ax.plot(self.n_experts, self.bic, color=COLORS[0], marker="o", label="tried")
+        look = {"color": COLORS[0], "marker": "o"}
+        if self.errors is None:
+            ax.plot(self.n_experts, self.values, label="tried", **look)
+        else:
+            words = "tried, ± std. error of the difference"
+            ax.errorbar(self.n_experts, self.values, self.errors, capsize=3, label=words, **look)
         at = self.n_experts == self.chosen
         ax.plot(
             self.n_experts[at],
-            self.bic[at],
+            self.values[at],
             linestyle="none",
             marker="o",
             markersize=12,
@@ -195,7 +220,7 @@ class ChoiceDisplay(Display):
         )
         ax.set_xticks(self.n_experts)
         ax.set_xlabel("number of experts")
-        ax.set_ylabel("BIC (smaller is better)")
+        ax.set_ylabel(CRITERIA[self.criterion])
         legend_above(ax)
 
 

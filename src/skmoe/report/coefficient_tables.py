@@ -32,15 +32,15 @@ def _with_interval(coefficient: Coefficient) -> Number:
 
 
 def all_coefficients(data: ReportData) -> Table:
-    """Every coefficient with its interval, both standard errors, z and p."""
+    """Every coefficient with its interval, both standard errors, t and p."""
     robust = [Coefficient(*row).error for row in data.model.summary(robust=True).rows]
     rows: list[tuple[str | Number, ...]] = []
     for c, robust_error in zip(data.coefficients, robust, strict=True):
         p = "< 0.001" if c.p < 0.001 else f"{c.p:.3f}" if c.p == c.p else "–"
-        numbers = (Number(value) for value in (c.estimate, c.low, c.high, c.error, robust_error, c.z))
+        numbers = (Number(value) for value in (c.estimate, c.low, c.high, c.error, robust_error, c.t))
         rows.append((c.term, c.part.split(" (")[0], *numbers, Number(c.p, p)))
     return Table(
         f"All coefficients, in the units of the inputs and of {data.target}",
-        ("term", "part", "estimate", "95% from", "to", "std. error", "robust", "z", "p"),
+        ("term", "part", "estimate", "95% from", "to", "std. error", "robust", "t", "p"),
         tuple(rows),
     )

@@ -23,7 +23,7 @@ class Coefficient(NamedTuple):
     term: str
     estimate: float
     error: float
-    z: float
+    t: float
     p: float
     low: float
     high: float

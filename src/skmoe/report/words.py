@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import stdtrit
 
 from skmoe.inference import Regime, describe_regimes, feature_names, inputs_of, where_in_words
-from skmoe.inference.formatting import listed, percent, short, three_digits, with_interval
+from skmoe.inference.formatting import TWO_SIDED_95, listed, percent, short, three_digits, with_interval
 from skmoe.inference.gate_change import two_values
-from skmoe.inference.summary import TWO_SIDED_95
+from skmoe.inference.held_out import seen_counts, seen_where, unstable
 from skmoe.plots.reading import rows
 
 __all__ = ["experts_in_words", "gate_in_words"]
@@ -49,11 +50,14 @@ class Columns:
         return cls(names, found)
 
 
-def strongest(value: np.ndarray, error: np.ndarray, spread: np.ndarray | None) -> tuple[list[int], int]:
+def strongest(
+    value: np.ndarray, error: np.ndarray, spread: np.ndarray | None, sure: float = CLEAR
+) -> tuple[list[int], int]:
     """Columns worth naming, strongest first, and how many there are of which the direction is clear.
 
     Strength is the effect of one standard deviation of the column over the expert's rows; where that is not known, the
-    effect in standard errors. Where no direction is clear, the strongest column comes alone.
+    effect in standard errors. A direction is clear at `sure` standard errors from zero. Where none is clear, the
+    strongest column comes alone.
     """
     tested = np.isfinite(error) & (error > 0)
     z = np.abs(value) / np.where(tested, error, 1.0)
@@ -62,7 +66,7 @@ def strongest(value: np.ndarray, error: np.ndarray, spread: np.ndarray | None) -
     else:
         strength = z
     order = [int(j) for j in np.argsort(-strength, kind="stable") if strength[j] > 0]
-    clear = [j for j in order if z[j] >= CLEAR or not tested[j]]
+    clear = [j for j in order if z[j] >= sure or not tested[j]]
     if clear:
         return [j for j in clear[:NAMED] if strength[j] >= MINOR * strength[clear[0]]], len(clear)
     return order[:1], 0
@@ -100,14 +104,16 @@ def _expert(model: Any, i: int, columns: Columns, regime: Regime | None, target:
     g = model.parameters_.g
     head = f"Expert {i + 1}, {percent(model.shares_[i])} of the rows: "
     value, error = model.expert_coef_[i], model.expert_coef_se_[i]
-    chosen, clear = strongest(value, error, None if regime is None else np.asarray(regime.spread))
+    chosen, clear = strongest(
+        value, error, None if regime is None else np.asarray(regime.spread), float(stdtrit(model.dof_[i], 0.975))
+    )
     subject = target if g.linear else f"the index inside its {g.name}"
     if not chosen:
         body = f"{target} does not depend on the inputs"
     elif not clear:
         body = f"no input has a clear effect; the strongest is {columns.names[chosen[0]]}"
     else:
-        body = f"{subject} {_slopes(value, error, columns, chosen)}"
+        body = f"{subject} {_slopes(value, error, columns, chosen, float(model.dof_[i]))}"
         more = clear - len(chosen)
         if more > 0:
             effect = "a clear effect" if np.any(error > 0) else "an effect too (none is tested)"
@@ -116,11 +122,19 @@ def _expert(model: Any, i: int, columns: Columns, regime: Regime | None, target:
     if regime is not None:
         its_rows = "its" if model.n_experts_ > 1 else "all"
         tail = f" Over {its_rows} rows it predicts {three_digits(regime.prediction)} on average." + tail
-    return head + body + "." + tail
+    return head + body + "." + tail + _seen(model, i)
 
 
-def _slopes(value: np.ndarray, error: np.ndarray, columns: Columns, chosen: list[int]) -> str:
-    slopes = [_slope(value[j], error[j], columns, j) for j in chosen]
+def _seen(model: Any, i: int) -> str:
+    count = seen_counts(model)[i]
+    if not count or model.n_experts_ == 1:
+        return ""
+    few = "only " if i in unstable(model) else ""
+    return f" It is seen in {few}{count} {seen_where(model)}."
+
+
+def _slopes(value: np.ndarray, error: np.ndarray, columns: Columns, chosen: list[int], dof: float) -> str:
+    slopes = [_slope(value[j], error[j], columns, j, dof) for j in chosen]
     before = ["", *(verb for verb, _ in slopes)]
     # a verb is not repeated
     return listed(
@@ -128,13 +142,19 @@ def _slopes(value: np.ndarray, error: np.ndarray, columns: Columns, chosen: list
     )
 
 
-def _slope(value: float, error: float, columns: Columns, j: int) -> tuple[str, str]:
+def _slope(value: float, error: float, columns: Columns, j: int, dof: float) -> tuple[str, str]:
     """Verb and rest of the words about one slope."""
     two = columns.two_values[j]
     if two is not None:
         step, where = two
-        return "is", f"{with_interval(abs(value) * step, error * step)} {'higher' if value > 0 else 'lower'} {where}"
-    return "rises" if value > 0 else "falls", f"by {with_interval(abs(value), error)} per unit of {columns.names[j]}"
+        return (
+            "is",
+            f"{with_interval(abs(value) * step, error * step, dof)} {'higher' if value > 0 else 'lower'} {where}",
+        )
+    return (
+        "rises" if value > 0 else "falls",
+        f"by {with_interval(abs(value), error, dof)} per unit of {columns.names[j]}",
+    )
 
 
 # -- gate -------------------------------------------------------------------------------------------------------------

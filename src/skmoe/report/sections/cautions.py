@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from skmoe.inference.diagnosis import SMALL_SHARE, few_rows
 from skmoe.inference.formatting import listed
+from skmoe.inference.held_out import near_ties, stability_in_words
 from skmoe.plots import SpectrumDisplay
 from skmoe.report.data import ReportData
 from skmoe.report.figures import draw
@@ -31,8 +32,9 @@ class Cautions:
 
 def cautions(data: ReportData) -> Cautions:
     """The diagnosis in words, and what holds for every model of this kind."""
-    few = (f"{text[0].upper()}{text[1:]}." for text in few_rows(data.model))
-    return Cautions(_diagnosis(data), _spectrum(data), (*few, *_small_experts(data), *ALWAYS))
+    said = [*few_rows(data.model), stability_in_words(data.model), *near_ties(data.model)]
+    sentences = (f"{text[0].upper()}{text[1:]}." for text in said if text)
+    return Cautions(_diagnosis(data), _spectrum(data), (*sentences, *_small_experts(data), *ALWAYS))
 
 
 def _diagnosis(data: ReportData) -> Table:

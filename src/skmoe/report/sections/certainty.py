@@ -1,10 +1,12 @@
-"""How sure this is: standard errors, convergence, agreement of the starts, and the number of experts."""
+"""How sure this is: standard errors, convergence, agreement of the starts, other models, the number of experts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from skmoe.inference.formatting import fixed
+from skmoe.inference.held_out import calibration_in_words, members_in_words, near_ties, penalty_in_words
 from skmoe.plots import ChoiceDisplay, TraceDisplay
 from skmoe.report.data import ReportData
 from skmoe.report.figures import draw
@@ -20,12 +22,12 @@ class NumberOfExperts:
 
     text: str
     figure: Figure | None
-    bic: Table
+    tried: Table
 
 
 @dataclass(frozen=True)
 class Certainty:
-    """Text on standard errors and convergence, how the runs went, and how the number of experts was chosen."""
+    """Text on standard errors, convergence and other models, how the runs went, and why this number of experts."""
 
     paragraphs: tuple[str, ...]
     trace: Figure | None
@@ -38,7 +40,7 @@ def certainty(data: ReportData) -> Certainty:
     compared = data.model.n_experts_ > 1 and data.model.method != "spectral"
     convergence = " ".join(text for text in (_convergence(data), _agreement(data)) if text)
     return Certainty(
-        (_standard_errors(data), convergence),
+        (_standard_errors(data), convergence, *_other_models(data)),
         _trace(data) if compared else None,
         _starts(data) if compared else None,
         _number_of_experts(data),
@@ -107,23 +109,76 @@ def _starts(data: ReportData) -> Table | None:
     )
 
 
+def _other_models(data: ReportData) -> tuple[str, ...]:
+    """The penalty, the models averaged and the calibration, in one paragraph if there is anything to say."""
+    said = (penalty_in_words(data.model), members_in_words(data.model), calibration_in_words(data.model))
+    text = " ".join(sentence for sentence in said if sentence)
+    return (text,) if text else ()
+
+
 def _number_of_experts(data: ReportData) -> NumberOfExperts | None:
-    tried = data.model.history_["bic"]
-    if not tried:
+    model = data.model
+    numbers = [k for k, _ in model.history_["bic"]]
+    if len(numbers) < 2:
         return None
+    held_out = bool(model.history_["held_out"])
+    name = "Log density of held-out rows" if held_out else "BIC"
+    better = "larger" if held_out else "smaller"
+    bars = ", with standard errors of the difference from the number chosen" if held_out else ""
     return NumberOfExperts(
-        f"From {tried[0][0]} to {tried[-1][0]} experts were tried; {data.model.n_experts_} had the smallest BIC, which "
-        "weighs fit against the number of parameters.",
+        _choice_in_words(data, numbers),
         draw(
             ChoiceDisplay,
-            data.model,
-            title="BIC by number of experts",
-            caption="BIC by number of experts; smaller is better.",
+            model,
+            title=f"{name} by number of experts",
+            caption=f"{name} by number of experts{bars}; {better} is better.",
             height=3.0,
         ),
-        Table(
-            "BIC by number of experts",
-            ("experts", "BIC"),
-            tuple((f"{k}", Number(bic, fixed(bic, 1))) for k, bic in tried),
-        ),
+        _tried_by_held_out_rows(model) if held_out else _tried_by_bic(model),
+    )
+
+
+def _choice_in_words(data: ReportData, numbers: list[int]) -> str:
+    model = data.model
+    tried = f"From {numbers[0]} to {numbers[-1]} experts were tried"
+    if not model.history_["held_out"]:
+        return f"{tried}; {model.n_experts_} had the smallest BIC, which weighs fit against the number of parameters."
+    chosen = "1 was chosen" if model.n_experts_ == 1 else f"{model.n_experts_} were chosen"
+    ties = [f"{text}." for text in near_ties(model)]
+    return " ".join(
+        [
+            f"{tried} and judged by the log density of rows held out: a larger number has to gain more than a standard "
+            f"error. {chosen}.",
+            *(ties or ["No other number is within a standard error of it."]),
+        ]
+    )
+
+
+def _tried_by_bic(model: Any) -> Table:
+    rows = tuple((f"{k}", Number(bic, fixed(bic, 1))) for k, bic in model.history_["bic"])
+    return Table("BIC by number of experts", ("experts", "BIC"), rows)
+
+
+def _tried_by_held_out_rows(model: Any) -> Table:
+    history = model.history_
+    level = next(held for k, held, _ in history["held_out"] if k == model.n_experts_)
+    rows = []
+    for (k, held, error), (_, bic), (_, icl) in zip(history["held_out"], history["bic"], history["icl"], strict=True):
+        gain, here = held - level, k == model.n_experts_
+        remark = "chosen" if here else "near tie" if abs(gain) <= error else ""
+        rows.append(
+            (
+                f"{k}",
+                remark,
+                Number(held, fixed(held, 3)),
+                Number(gain, "0" if here else f"{fixed(gain, 3)} ± {fixed(error, 3)}"),
+                Number(bic, fixed(bic, 1)),
+                Number(icl, fixed(icl, 1)),
+            )
+        )
+    return Table(
+        "Numbers of experts tried: log density per held-out row, its gain over the number chosen with standard error, "
+        "and criteria, of which smaller ones are better",
+        ("experts", "", "held out", "gain", "BIC", "ICL"),
+        tuple(rows),
     )

@@ -8,6 +8,7 @@ import numpy as np
 
 from skmoe.inference import few_rows
 from skmoe.inference.formatting import fixed, three_digits
+from skmoe.inference.held_out import stability_in_words
 from skmoe.report.data import ReportData
 from skmoe.report.figures import matplotlib_is_installed
 from skmoe.report.records import Card
@@ -37,7 +38,15 @@ def _lead(data: ReportData) -> str:
     return (
         f"The rows fall into {k} regimes, each with its own {relation}, called an expert. A gate gives the probability "
         "of each expert from the inputs of a row, and a prediction is the experts' mean, weighted by these "
-        "probabilities."
+        f"probabilities.{_averaged(data)}"
+    )
+
+
+def _averaged(data: ReportData) -> str:
+    if not data.model.members_:
+        return ""
+    return (
+        f" Predictions are averages over {len(data.model.members_)} such models; the regimes shown are the best one's."
     )
 
 
@@ -59,7 +68,8 @@ def _cards(data: ReportData) -> tuple[Card, ...]:
 
 
 def _notes(data: ReportData) -> tuple[str, ...]:
-    notes = [f"{text[0].upper()}{text[1:]}." for text in few_rows(data.model)]
+    said = [*few_rows(data.model), stability_in_words(data.model)]
+    notes = [f"{text[0].upper()}{text[1:]}." for text in said if text]
     if data.rows is None:
         notes.append(
             "Written from the model alone. With rows and outputs it would also show where each regime holds along "

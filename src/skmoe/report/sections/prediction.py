@@ -56,6 +56,8 @@ def _in_words(data: ReportData) -> tuple[str, ...]:
         f"{percent(here.inside_half)} lie inside 50% intervals and {percent(here.inside_most)} inside 90% intervals, "
         f"of which half are narrower than {three_digits(here.width)}."
     )
+    if data.model.members_:
+        text = f"Predictions are averages of {len(data.model.members_)} models. {text}"
     if data.test is not None:
         return (text,)
     return (
