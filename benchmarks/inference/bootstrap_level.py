@@ -25,6 +25,7 @@ from rich.table import Table
 from sklearn.exceptions import ConvergenceWarning
 
 from skmoe import MoERegressor, make_moe
+from skmoe.inference import FewRowsWarning
 
 RESULT = Path(__file__).resolve().parents[1] / "results" / "bootstrap.json"
 N, D, NOISE = 400, 2, 0.5
@@ -45,7 +46,8 @@ def drawn(k: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 def tested(k: int, seed: int, n_bootstrap: int) -> dict[str, Any]:
     """One table with k experts: the test of two against three, and whether BIC takes three."""
-    warnings.simplefilter("ignore", ConvergenceWarning)
+    for category in (ConvergenceWarning, FewRowsWarning):
+        warnings.simplefilter("ignore", category)
     X, y = drawn(k, seed)
     two, three = (MoERegressor(j, random_state=seed).fit(X, y) for j in (2, 3))
     test = two.test_n_experts(X, y, n_bootstrap=n_bootstrap, random_state=seed)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +21,8 @@ MEAN_OFF, LARGER_UNDER, CLASSIC_UNDER = 0.02, 0.04, 0.08  # coverage: of the mea
 BELOW_LINE = 0.05  # log density
 WORSE = 1.05  # of the error
 UCI_AHEAD = 7
+MOST_CHOICE, MOST_AVERAGING = 2.0, 5.0  # times as long
+CHOICE_COST = Path(__file__).resolve().parents[1] / "results" / "choice_cost.json"
 SAYS_ROUNDED = re.compile(r"round|distinct|different values|few values|resolution", re.IGNORECASE)
 
 
@@ -33,7 +37,7 @@ class Check(NamedTuple):
 
 def checks(tables: dict[str, Table]) -> list[Check]:
     """All of them, in order."""
-    found = [*coverage(tables), *density(tables), *error(tables), *rounded(tables), *uci(tables)]
+    found = [*coverage(tables), *density(tables), *error(tables), *rounded(tables), *cost(tables), *uci(tables)]
     return [check._replace(met=None if check.met is None else bool(check.met)) for check in found]
 
 
@@ -134,6 +138,27 @@ def rounded(tables: dict[str, Table]) -> Iterator[Check]:
         yield Check(
             "4", asked, f"on {sum(told)} of {len(told)} splits" if told else "not run", all(told) if told else None
         )
+
+
+def cost(tables: dict[str, Table]) -> Iterator[Check]:
+    """What held-out rows and averages cost, in default fits and in fits that hold nothing out."""
+    asked = (
+        f"a default fit takes at most {MOST_CHOICE:g} times as long as one without choice of penalty and calibration"
+    )
+    if CHOICE_COST.is_file():
+        found = json.loads(CHOICE_COST.read_text())
+        least, middle, most = found["ratios"]
+        text = f"{least:.1f} to {most:.1f} times, median {middle:.1f}, over {len(found['choice'])} fits"
+        yield Check("5", asked, text, most <= MOST_CHOICE)
+    else:
+        yield Check("5", asked, "not run", None)
+    ratios = {}
+    for name, table in _some(tables, GROUPS["larger"]).items():
+        seconds = [table.mean(method, "seconds") for method in (AVERAGED, DEFAULT)]
+        if seconds[0] is not None and seconds[1] is not None:
+            ratios[name] = seconds[0].value / seconds[1].value
+    asked = f"averaging=20 takes at most {MOST_AVERAGING:g} default fits, on each of the larger tables"
+    yield _none(asked, "5", ratios, lambda value: value <= MOST_AVERAGING, "{:.1f}")
 
 
 def uci(tables: dict[str, Table]) -> Iterator[Check]:

@@ -64,10 +64,11 @@ class Fit(NamedTuple):
     penalty: float
 
     def settings(self, own: bool) -> dict[str, Any]:
-        """Arguments of `MoERegressor`: all of them for our own version, those that every version has for others."""
+        """Arguments of `MoERegressor`, of which a version takes those it knows; the width of the search is our own."""
         found: dict[str, Any] = {"n_experts": self.k, "noise": "per-expert", "random_state": self.seed}
-        if own:
-            found |= {"penalty": self.penalty} | ({} if self.n_init is None else {"n_init": self.n_init})
+        found |= {"penalty": self.penalty, "calibration": None}
+        if own and self.n_init is not None:
+            found["n_init"] = self.n_init
         return found
 
 

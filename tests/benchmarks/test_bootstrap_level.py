@@ -42,6 +42,4 @@ def test_figures_in_the_guide_are_those_of_the_results():
     low, high = bootstrap_level.GOAL
     assert low <= level["rejected"]["share"] <= high
     assert f"{found['tables']} simulated tables" in page
-    seconds = found["cost"]
-    assert f"{seconds['test']:.1f} s, where a default fit takes {seconds['fit_2']:.2f} s with two experts" in page
-    assert f"and {seconds['fit_3']:.2f} s with three" in page
+    assert f"a test takes about {found['cost']['test']:.0f} s" in page

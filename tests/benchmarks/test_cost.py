@@ -16,7 +16,7 @@ if checkout.root() is None:
 cost = checkout.load("benchmarks.search.cost")
 workers = checkout.load("benchmarks.search.workers")
 OVER = workers.OVER
-SETTINGS = {"n_experts": 2, "noise": "shared"}
+SETTINGS = {"n_experts": 2, "noise": "shared", "penalty": 0.0, "calibration": None}
 
 
 @pytest.fixture(scope="module")

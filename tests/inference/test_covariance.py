@@ -39,12 +39,12 @@ def test_covariance_is_found_where_a_gate_all_but_separates(rng):
     y = np.where(X[:, 0] > 0, 5 + X[:, 1], -5 - X[:, 1]) + 1e-3 * rng.standard_normal(400)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = MoERegressor(2, penalty=1e-7, random_state=0).fit(X, y)
+        model = MoERegressor(2, penalty=0, random_state=0).fit(X, y)
     assert model.identified_
     assert np.all(np.isfinite(model.covariance_))
     assert np.all(np.isfinite(model.covariance_robust_))
     assert np.max(model.expert_coef_se_) < 1e-3
-    assert np.min(model.gate_coef_se_[0]) > 10
+    assert np.min(model.gate_coef_se_[0]) > 5
 
 
 def test_affine_map_is_read_off(rng):

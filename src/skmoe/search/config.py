@@ -152,8 +152,8 @@ class SearchConfig:
     penalty: float = 0.3
     """Strength of the penalty unless held-out rows say otherwise: on real tables few of them prefer another one, and
     most starts then end at one optimum."""
-    penalties: tuple[float, ...] = (0.0, 0.3, 3.0, 30.0)
-    """Strengths to choose from."""
+    penalties: tuple[float, ...] = (0.03, 0.3, 3.0, 30.0)
+    """Strengths to choose from: without any, gates that separate rows have no optimum, nor standard errors."""
     member_penalties: tuple[float, ...] = (0.03, 0.3)
     """Strengths of models that are averaged."""
 

@@ -172,7 +172,7 @@ def fit_folds(
     All are one batch. Climbs are short, of so many strides: where many models are compared or averaged, the last steps
     of each say little of rows not seen.
     """
-    config = task.config if strides is None else replace(task.config, fold_strides=strides)
+    config = task.config
     problems = tuple(_fold_problem(task, fold, k) for fold in folds.parts)
     if k == 1:
         ones = tuple((pooled_regression(problem),) for problem in problems)
@@ -190,6 +190,7 @@ def fit_folds(
         [theta for _ in penalties for _, theta in drawn],
         strengths,
         config,
+        strides=strides,
         own=_seen(folds, which),
         on_step=on_step,
     )
@@ -209,13 +210,14 @@ def climbed(
     penalties: Sequence[float] | np.ndarray,
     config: SearchConfig,
     *,
+    strides: int | None = None,
     own: OwnRows | None = None,
     on_step: OnStep | None = None,
 ) -> list[tuple[int, Theta]]:
     """Starts climbed for a while, each under its penalty: their numbers and where they are then, best first."""
     ascent = BatchAscent(problem, ThetaBatch.of(starts), np.asarray(penalties), own=own, on_step=on_step)
     ascent.em(config.em_heat)
-    for _ in range(config.fold_strides):
+    for _ in range(config.fold_strides if strides is None else strides):
         before = ascent.objective
         ascent.quasi_newton(config.stride)
         if np.all((ascent.objective - before) * problem.total < config.climb_gain):

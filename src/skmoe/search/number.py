@@ -237,7 +237,7 @@ def _best_number(tried: list[Tried], most: int, folds: Folds) -> Tried:
 def _with_penalty(task: Task, folds: Folds, choice: Choice, fits: FoldFits, chosen: bool, tell: OnStep) -> Choice:
     """The choice with models of the folds at the top, and, if asked for, the strength that held-out rows prefer."""
     config = task.config
-    few = folds.n < config.plenty * fits.problems[0].n_parameters  # with more rows a penalty matters little
+    few = task.moments.total < config.plenty * fits.problems[0].n_parameters  # with more rows a penalty matters little
     candidates = converged(task, folds, fits, [task.penalty], tell)
     if not (chosen and few):
         return replace(choice, fits=candidates[0])
