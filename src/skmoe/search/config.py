@@ -145,6 +145,8 @@ class SearchConfig:
     """But with no more than these."""
     fold_starts: int = 4
     """Random starts of each fold."""
+    calibration_starts: int = 3
+    """The same where the number of experts is known: these climb to the top, and the best of them counts."""
     fold_splits: int = 2
     """Splits of the next smaller model of the same fold, beside them."""
     fold_strides: int = 4
