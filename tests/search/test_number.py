@@ -59,13 +59,14 @@ def test_no_more_experts_are_tried_than_rows_can_carry(rng, n, most):
 
 
 def test_penalty_follows_held_out_rows(rng):
-    """Two lines drawn from one another by nothing but noise are drawn together; two clear laws are left alone."""
+    """Two experts for one line and much noise are drawn together; two clear laws are left alone."""
     X = rng.standard_normal((120, 6))
     line = X @ np.ones(6) + rng.standard_normal(120)
     task, generator = task_of(X, line)
     choice = choose(task, 2, 0, generator)
-    assert choice.penalty > task.config.penalty
-    assert dict(choice.penalties)[choice.penalty] == max(dict(choice.penalties).values())
+    told = dict(choice.penalties)
+    assert choice.penalty >= task.config.penalty
+    assert told[30.0] > max(told[0.3], told[0.03])
     laws = np.where(X[:, 0] > 0, X @ np.ones(6), -3 * X[:, 1]) + 0.01 * rng.standard_normal(120)
     task, generator = task_of(X, laws)
     assert choose(task, 2, 0, generator).penalty <= task.config.penalty

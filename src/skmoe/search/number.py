@@ -140,7 +140,9 @@ def _of_number(task: Task, folds: Folds, k: int, chosen: bool, rng: np.random.Ge
     """The same for a number that was asked for: nothing is compared with it, so its fits go to the top at once."""
     tell = _Teller(task, k, k)
     try:
-        (fits,) = fit_folds(task, folds, k, [task.penalty], task.config.calibration_starts, rng, strides=0, on_step=tell)
+        (fits,) = fit_folds(
+            task, folds, k, [task.penalty], task.config.calibration_starts, rng, strides=0, on_step=tell
+        )
         return _with_penalty(task, folds, Choice(k, task.penalty, folds), fits, chosen, tell)
     except (KeyboardInterrupt, OutOfTimeError):
         return _stopped(task, k, tell)
