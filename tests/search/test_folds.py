@@ -48,7 +48,7 @@ def test_held_out_density_is_that_of_models_that_did_not_see_the_row(task):
     rng = np.random.default_rng(0)
     folds = folds_of(task, 2000, 20, rng)
     (fits,) = fit_folds(task, folds, 2, [0.3], 3, rng)
-    held_out, best = HeldOut.of(folds, [fits], [1.0]), HeldOut.of(folds, [fits], [1.0], best=True)
+    held_out, best = HeldOut.of(folds, [fits], [1.0]), HeldOut.of(folds, [fits.of_best()], [1.0])
     for f, fold in enumerate(folds.parts):
         family, plain = fits.problems[f].family, fold.test.map
         X = fold.test.X[:, :-1]
@@ -81,6 +81,7 @@ def test_converged_models_are_optima_and_other_penalties_move_them(task):
     loose, tight = converged(task, folds, fits, [0.0, 300.0])
     assert [len(thetas) for thetas in loose.thetas] == [1] * 5
     assert (loose.penalty, tight.penalty) == (0.0, 300.0)
+    assert {problem.settings.penalty for problem in tight.problems} == {300.0}
     for f in range(5):
         spread = [np.linalg.norm(np.diff(fit.best[f].A, axis=0)) for fit in (loose, tight)]
         assert spread[1] < spread[0]  # experts are drawn together

@@ -45,14 +45,19 @@ def parse_experts(text: str) -> int | str:
     return number
 
 
+def _number(text: str) -> float:
+    """A number, NaN where the text is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
+
+
 def parse_noise(text: str) -> float | str:
     """A kind of noise, or its known scale."""
     if text in ("shared", "per-expert"):
         return text
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
+    number = _number(text)
     if not 0 < number < float("inf"):
         raise ValueError(f"--noise must be shared, per-expert or a positive number; got {text!r}")
     return number
@@ -62,10 +67,7 @@ def parse_penalty(text: str) -> float | str:
     """A strength of the penalty, or "auto"."""
     if text == "auto":
         return text
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
+    number = _number(text)
     if not 0 <= number < float("inf"):
         raise ValueError(f"--penalty must be auto or a number of at least 0; got {text!r}")
     return number

@@ -95,7 +95,7 @@ def _store(model: Any, learned: Learned) -> None:
     p = fitted.parameters
     k, d = p.A.shape
     covariance, few = covariance_of(fitted.optimum), small_sample(fitted.optimum, k)
-    sizes = np.outer(few.per_parameter(d), few.per_parameter(d))
+    sizes = few.sizes(d)
     model.parameters_ = p
     model.expert_coef_, model.expert_intercept_ = p.A, p.b
     model.gate_coef_, model.gate_intercept_ = p.W, p.c
@@ -148,31 +148,20 @@ def _store_what_rows_held_out_say(model: Any, learned: Learned) -> None:
 def _numbers_tried(learned: Learned) -> dict[str, Any]:
     """What was said of each number of experts tried, by criteria and by held-out rows, and of each penalty."""
     choice, task = learned.choice, learned.task
-    folds = None if choice is None else choice.folds
-    counted = {
-        "folds": 0 if folds is None else len(folds.parts),
-        "fold_rows": 0 if folds is None else round(float(np.sum(folds.weight))),
-    }
-    if choice is None or task is None or choice.folds is None or not choice.tried:
-        return {
-            "bic": [],
-            "icl": [],
-            "held_out": [],
-            "penalties": [] if choice is None else choice.penalties,
-            **counted,
-        }
-    n = float(np.sum(choice.folds.weight))
+    found: dict[str, Any] = {"bic": [], "icl": [], "held_out": [], "penalties": [], "folds": 0, "fold_rows": 0}
+    if choice is None or task is None or choice.folds is None:
+        return found
+    weight = choice.folds.weight
+    n = float(np.sum(weight))
+    found |= {"penalties": choice.penalties, "folds": len(choice.folds.parts), "fold_rows": round(n)}
     shift = 2 * n * float(np.log(task.map.y_scale))
-    chosen = next(t for t in choice.tried if t.k == choice.k)
-    gains = [(t, gain(t.held_out, chosen.held_out, choice.folds.weight)) for t in choice.tried]
-    level = task.in_callers_units(float(np.average(chosen.held_out, weights=choice.folds.weight)))
-    return {
-        "bic": [(t.k, t.bic(n) + shift) for t in choice.tried],
-        "icl": [(t.k, t.icl(n) + shift) for t in choice.tried],
-        "held_out": [(t.k, level + mean, error) for t, (mean, error) in gains],
-        "penalties": choice.penalties,
-        **counted,
-    }
+    for t in choice.tried:
+        found["bic"].append((t.k, t.bic(n) + shift))
+        found["icl"].append((t.k, t.icl(n) + shift))
+        level = task.in_callers_units(float(np.average(t.held_out, weights=weight)))
+        chosen = next(other for other in choice.tried if other.k == choice.k)
+        found["held_out"].append((t.k, level, gain(t.held_out, chosen.held_out, weight)[1]))
+    return found
 
 
 def _say_what_went_wrong(fitted: Fitted, model: Any, control: Control) -> None:

@@ -30,8 +30,7 @@ def calibration_of(folds: Folds, fits: FoldFits) -> tuple[Calibration | None, bo
     """
     log_density, scores = np.empty((2, folds.n)), np.empty((2, folds.n))
     for fold, problem, theta in zip(folds.parts, fits.problems, fits.best, strict=True):
-        settings = replace(problem.settings, penalty=fits.penalty)
-        law = corrected_law(_by_itself(replace(problem, settings=settings)), theta)
+        law = corrected_law(_by_itself(problem), theta)
         inputs = to_numpy(fold.test.X)[:, : fold.test.map.width]
         y = to_numpy(fold.test.y)
         for way, chosen in enumerate((law.with_sure_gate(), law)):
@@ -68,8 +67,5 @@ def corrected_law(problem: Problem, theta: Theta) -> PredictiveLaw:
     if covariance is None:
         return PredictiveLaw.of(parameters)
     few, d = small_sample(optimum, problem.k), parameters.A.shape[1]
-    sizes = few.per_parameter(d)
-    correction = correction_of(
-        covariance.model * np.outer(sizes, sizes), parameters.sigma * np.sqrt(few.factor), few.dof, d
-    )
+    correction = correction_of(few.sizes(d) * covariance.model, parameters.sigma * np.sqrt(few.factor), few.dof, d)
     return PredictiveLaw((parameters,), np.ones(1), corrections=(correction,))

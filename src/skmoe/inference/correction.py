@@ -33,10 +33,11 @@ class SmallSample:
     factor: np.ndarray
     dof: np.ndarray
 
-    def per_parameter(self, d: int) -> np.ndarray:
-        """Factors of standard errors over (A, b, W, c, sigma) with d inputs: of experts and noise, not of the gate."""
+    def sizes(self, d: int) -> np.ndarray:
+        """Factors (p, p) of covariances over (A, b, W, c, sigma) with d inputs: of experts and noise, not the gate."""
         k, root = len(self.factor), np.sqrt(self.factor)
-        return np.concatenate([np.repeat(root, d), root, np.ones(k * (d + 1)), root])
+        each = np.concatenate([np.repeat(root, d), root, np.ones(k * (d + 1)), root])
+        return np.outer(each, each)
 
 
 def small_sample(optimum: Optimum | None, k: int) -> SmallSample:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from skmoe.inference.formatting import experts
 from skmoe.inference.summary import Summary
 from skmoe.likelihood import MappedRows, Problem, Theta
 from skmoe.rows.arrays import Array, array_namespace
@@ -71,17 +72,18 @@ class ExpertsTest:
             The table, which prints itself.
         """
         k, B, p = self.n_experts, len(self.bootstrap_ratios), self.p_value
-        experts = "1 expert" if k == 1 else f"{k} experts"
-        table = Summary(f"{experts} against {k + 1}: likelihood ratio, parametric bootstrap", ("", "value", "in words"))
+        table = Summary(
+            f"{experts(k)} against {k + 1}: likelihood ratio, parametric bootstrap", ("", "value", "in words")
+        )
         middle, high = np.quantile(self.bootstrap_ratios, [0.5, 0.95])
         verdict = (
-            f"{experts} would hardly give such a ratio: the rows ask for more"
+            f"{experts(k)} would hardly give such a ratio: the rows ask for more"
             if p <= 0.05
-            else f"{experts} give such ratios as well: the rows do not ask for more"
+            else f"{experts(k)} give such ratios as well: the rows do not ask for more"
         )
         table.rows += [
             ("likelihood ratio", float(self.ratio), f"twice the log-likelihood gained by {k + 1} over {k}"),
-            ("simulated, median", float(middle), f"the same of {B} tables drawn from the fit with {experts}"),
+            ("simulated, median", float(middle), f"the same of {B} tables drawn from the fit with {experts(k)}"),
             ("simulated, 95%", float(high), "a larger ratio than this is rare among them"),
             ("p value", p, verdict),
         ]

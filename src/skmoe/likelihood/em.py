@@ -11,7 +11,7 @@ from skmoe.likelihood.problem import Problem
 from skmoe.likelihood.rows import Block, weighted
 from skmoe.likelihood.theta import Theta
 from skmoe.model.gate import GateSums, gate_channels, gate_kernel, gate_sums, softmax
-from skmoe.model.posterior import Posterior
+from skmoe.model.posterior import Posterior, entropy_terms
 from skmoe.rows.arrays import Array, array_namespace, to_numpy
 from skmoe.rows.products import unpack_symmetric, weighted_grams
 
@@ -101,9 +101,6 @@ def mean_entropy(problem: Problem, theta: Theta) -> float:
     """Mean over rows of the entropy of the responsibilities: how unsure it is which expert a row belongs to."""
 
     def kernel(post: Posterior, block: Block) -> tuple[Array]:
-        xp = array_namespace(block.U)
-        R = post.R
-        terms = R * xp.log(xp.where(R > 0, R, xp.ones_like(R)))
-        return (-xp.sum(weighted(terms, block.weight)),)
+        return (array_namespace(block.U).sum(weighted(entropy_terms(post.R), block.weight)),)
 
     return float(problem.mean_of(kernel, theta)[0])

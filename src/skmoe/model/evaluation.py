@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skmoe.model.parameters import MoEParameters
+from skmoe.model.posterior import entropy_terms
 from skmoe.model.predictive import PredictiveLaw
 from skmoe.rows.arrays import Array, array_namespace, to_numpy
 from skmoe.rows.blocks import block_rows_for, sum_over_blocks, take_rows
@@ -33,9 +34,7 @@ def responsibility_entropy(parameters: MoEParameters, X: Array, y: Array) -> flo
     """Entropy of the responsibilities of all rows together: how unsure it is which expert each belongs to."""
 
     def kernel(x: Array, t: Array) -> tuple[Array]:
-        R = parameters.responsibilities(x, t)
-        xp = array_namespace(R)
-        return (-xp.sum(R * xp.log(xp.where(R > 0, R, xp.ones_like(R)))),)
+        return (array_namespace(x).sum(entropy_terms(parameters.responsibilities(x, t))),)
 
     return float(sum_over_blocks(kernel, X, y, block_rows=_block_rows(parameters))[0])
 

@@ -8,7 +8,7 @@ from skmoe.model.family import Family, Law
 from skmoe.model.gate import log_sum_exp, softmax
 from skmoe.rows.arrays import Array, array_namespace
 
-__all__ = ["Posterior", "posterior"]
+__all__ = ["Posterior", "entropy_terms", "posterior"]
 
 
 class Posterior(NamedTuple):
@@ -19,6 +19,12 @@ class Posterior(NamedTuple):
     log_P: Array
     law: Law  # of each expert's output
     log_density: Array
+
+
+def entropy_terms(R: Array) -> Array:
+    """Terms of the entropy of responsibilities, 0 where one is 0: how unsure it is which expert a row belongs to."""
+    xp = array_namespace(R)
+    return -R * xp.log(xp.where(R > 0, R, xp.ones_like(R)))
 
 
 def posterior(A: Array, W: Array, scale: Array, family: Family, U: Array, V: Array, y: Array) -> Posterior:

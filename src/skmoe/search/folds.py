@@ -24,7 +24,7 @@ from skmoe.search.config import SearchConfig
 from skmoe.search.ends import climb_all, ranked
 from skmoe.search.moves import grown_starts
 from skmoe.search.records import Start, StartKind
-from skmoe.search.starts import KINDS, drawn_starts, pooled_regression
+from skmoe.search.starts import by_turns, drawn_starts, pooled_regression
 from skmoe.search.task import Task
 
 __all__ = ["Fold", "FoldFits", "Folds", "HeldOut", "climbed", "converged", "fit_folds", "folds_of"]
@@ -39,7 +39,12 @@ class Fold:
     train: LaidOutRows
     test: LaidOutRows
     held_out: np.ndarray
-    pooled: np.ndarray
+    one: Theta
+
+    @property
+    def pooled(self) -> np.ndarray:
+        """Coefficients of that regression, (De,): what experts are drawn to."""
+        return self.one.A[0]
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,10 @@ class Folds:
 
 @dataclass(frozen=True)
 class FoldFits:
-    """Models of one number of experts and one penalty, several for each fold, best first on the rows of the fit."""
+    """Models of one number of experts and one penalty, several for each fold, best first on the rows of the fit.
+
+    `problems` are what they maximise, one for each fold.
+    """
 
     k: int
     penalty: float
@@ -84,15 +92,12 @@ class HeldOut:
     weight: np.ndarray
 
     @classmethod
-    def of(cls, folds: Folds, groups: Sequence[FoldFits], shares: Sequence[float], best: bool = False) -> HeldOut:
-        """What averages of fitted models, groups with the given shares, say of the rows that each fold held out.
-
-        With `best`, only the best model of each fold and group takes part.
-        """
+    def of(cls, folds: Folds, groups: Sequence[FoldFits], shares: Sequence[float]) -> HeldOut:
+        """What averages of fitted models, groups with the given shares, say of the rows that each fold held out."""
         log_density, scores = np.empty(folds.n), np.empty(folds.n)
         for f, fold in enumerate(folds.parts):
             family = groups[0].problems[f].family
-            members = [group.thetas[f][:1] if best else group.thetas[f] for group in groups]
+            members = [group.thetas[f] for group in groups]
             weights = np.concatenate([np.full(len(m), s / len(m)) for m, s in zip(members, shares, strict=True)])
             law = mixture_at(fold.test, family, [theta for m in members for theta in m], weights)
             y = to_numpy(fold.test.y)
@@ -131,12 +136,11 @@ def folds_of(task: Task, least: int, parameters: int, rng: np.random.Generator) 
     for f in range(count):
         held_out = np.flatnonzero(fold_of == f)
         train = rows.subset(np.flatnonzero(fold_of != f))
-        pooled = pooled_regression(task.problem(1, train)).A[0]
         test = rows.subset(held_out)
         if task.resolution:  # else a law would be paid for spikes at the values that rounding allows
             spread = to_device(task.step * (rng.random(test.n) - 0.5), test.y)
             test = replace(test, y=test.y + spread)
-        parts.append(Fold(train, test, held_out, pooled))
+        parts.append(Fold(train, test, held_out, pooled_regression(task.problem(1, train))))
     weight = np.ones(rows.n) if rows.weight is None else to_numpy(rows.weight)
     return Folds(rows, weight, tuple(parts))
 
@@ -144,6 +148,10 @@ def folds_of(task: Task, least: int, parameters: int, rng: np.random.Generator) 
 def _fold_problem(task: Task, fold: Fold, k: int) -> Problem:
     problem = task.problem(k, fold.train)
     return replace(problem, settings=replace(problem.settings, pooled=fold.pooled))
+
+
+def _penalised(problem: Problem, penalty: float) -> Problem:
+    return replace(problem, settings=replace(problem.settings, penalty=penalty))
 
 
 def _seen(folds: Folds, which: Sequence[int]) -> OwnRows:
@@ -175,11 +183,10 @@ def fit_folds(
     config = task.config
     problems = tuple(_fold_problem(task, fold, k) for fold in folds.parts)
     if k == 1:
-        ones = tuple((pooled_regression(problem),) for problem in problems)
-        return [FoldFits(k, tau, problems, ones) for tau in penalties]
+        return [FoldFits(k, tau, problems, tuple((fold.one,) for fold in folds.parts)) for tau in penalties]
     drawn: list[tuple[int, Theta]] = []
     for f, problem in enumerate(problems):
-        mine = drawn_starts(problem, _kinds(starts), 0, rng, config)
+        mine = drawn_starts(problem, by_turns(starts), 0, rng, config)
         if smaller is not None:
             mine += grown_starts(problem, [smaller.thetas[f][0]], config, rng, config.fold_splits)
         drawn += [(f, start.theta) for start in mine]
@@ -197,11 +204,10 @@ def fit_folds(
     found: dict[float, list[list[Theta]]] = {tau: [[] for _ in problems] for tau in penalties}
     for i, theta in ends:
         found[float(strengths[i])][which[i]].append(theta)
-    return [FoldFits(k, tau, problems, tuple(map(tuple, found[tau]))) for tau in penalties]
-
-
-def _kinds(starts: int) -> list[StartKind]:
-    return [KINDS[i % len(KINDS)] for i in range(starts)]
+    return [
+        FoldFits(k, tau, tuple(_penalised(one, tau) for one in problems), tuple(map(tuple, found[tau])))
+        for tau in penalties
+    ]
 
 
 def climbed(
@@ -249,6 +255,11 @@ def converged(
         best.setdefault(end.group, end.start.theta)
     count = len(folds.parts)
     return [
-        replace(fits, penalty=tau, thetas=tuple((best[count * i + f],) for f in range(count)))
+        FoldFits(
+            fits.k,
+            tau,
+            tuple(_penalised(one, tau) for one in fits.problems),
+            tuple((best[count * i + f],) for f in range(count)),
+        )
         for i, tau in enumerate(penalties)
     ]

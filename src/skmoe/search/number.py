@@ -39,8 +39,8 @@ class Tried:
     k : int
     held_out : (n,) array
         Log densities of held-out rows, calibrated, on the standardised scale.
-    averaged : (n,) array
-        The same of the average of all models fitted with so many experts.
+    averaged : float
+        Mean of the same for the average of all models fitted with so many experts; NaN where no average is asked for.
     fits : list of FoldFits
         One for each strength of the penalty.
     theta : Theta
@@ -52,7 +52,7 @@ class Tried:
 
     k: int
     held_out: np.ndarray
-    averaged: np.ndarray
+    averaged: float
     fits: list[FoldFits]
     theta: Theta
     log_likelihood: float
@@ -117,7 +117,7 @@ def choose(task: Task, n_experts: int | str, averaging: int, rng: np.random.Gene
             tell = _Teller(task, k, ladder[-1], len(tried), len(ladder))
             smaller = tried[-1].fits[0] if tried else None
             fits = fit_folds(task, folds, k, strengths, starts, rng, smaller=smaller, on_step=tell)
-            tried.append(_judged(task, folds, fits, tell))
+            tried.append(_judged(task, folds, fits, averaging, tell))
             if _enough(tried, averaging, folds, config):
                 break
     except (KeyboardInterrupt, OutOfTimeError):
@@ -187,7 +187,7 @@ class _Teller:
             raise OutOfTimeError
 
 
-def _judged(task: Task, folds: Folds, fits: list[FoldFits], tell: OnStep) -> Tried:
+def _judged(task: Task, folds: Folds, fits: list[FoldFits], averaging: int, tell: OnStep) -> Tried:
     """What held-out rows and criteria say of models fitted to folds."""
     k = fits[0].k
     problem = task.problem(k, folds.rows)
@@ -195,12 +195,14 @@ def _judged(task: Task, folds: Folds, fits: list[FoldFits], tell: OnStep) -> Tri
     if k > 1:
         best = fits[0].best
         theta = climbed(problem, best, [task.penalty] * len(best), task.config, on_step=tell)[0][1]
-    single = HeldOut.of(folds, fits[:1], [1.0], best=True)
-    averaged = HeldOut.of(folds, fits, [1 / len(fits)] * len(fits))
+    averaged = float("nan")
+    if averaging:
+        density = HeldOut.of(folds, fits, [1 / len(fits)] * len(fits)).calibrated()
+        averaged = float(np.average(density, weights=folds.weight))
     return Tried(
         k,
-        single.calibrated(),
-        averaged.calibrated(),
+        HeldOut.of(folds, [fits[0].of_best()], [1.0]).calibrated(),
+        averaged,
         fits,
         theta,
         mean_log_likelihood(problem, theta),
@@ -213,8 +215,7 @@ def _enough(tried: list[Tried], averaging: int, folds: Folds, config: SearchConf
     """Whether the last few numbers tried gained nothing, for a single model and, where asked for, an average."""
     idle = len(tried) - 1 - tried.index(_best_number(tried, config.most_experts, folds))
     if averaging:
-        levels = [float(np.average(t.averaged, weights=folds.weight)) for t in tried]
-        idle = min(idle, len(levels) - 1 - int(np.argmax(levels)))
+        idle = min(idle, len(tried) - 1 - int(np.argmax([t.averaged for t in tried])))
     return idle >= config.patience
 
 

@@ -23,7 +23,7 @@ from skmoe.search.finish import Fit, maximise
 from skmoe.search.growth import ladder, regrown
 from skmoe.search.moves import drop_and_split, recombined
 from skmoe.search.records import Control, Stage, Start, StartKind, StartRecord
-from skmoe.search.starts import KINDS, drawn_starts, pooled_regression
+from skmoe.search.starts import by_turns, drawn_starts, pooled_regression
 
 __all__ = ["Search"]
 
@@ -164,8 +164,7 @@ class Search:
         """Random starts of several kinds by turns."""
         if count == 0:
             return []
-        kinds = [KINDS[(self.drawn + i) % len(KINDS)] for i in range(count)]
-        starts = drawn_starts(part, kinds, self.drawn, self.rng, self.config)
+        starts = drawn_starts(part, by_turns(count, self.drawn), self.drawn, self.rng, self.config)
         self.drawn += count
         return starts
 

@@ -24,7 +24,7 @@ from skmoe.spectral.experts import ExpertsResult, experts_of
 from skmoe.spectral.scores.fitting import as_law, choose_law, mapped_law
 
 __all__ = [
-    "KINDS",
+    "by_turns",
     "drawn_starts",
     "labelled_batch",
     "labelled_start",
@@ -43,6 +43,11 @@ KINDS = (
     StartKind.VORONOI,
 )
 """Kinds of random starts, by turns."""
+
+
+def by_turns(count: int, first: int = 0) -> list[StartKind]:
+    """So many kinds of random starts, by turns, from the given place on."""
+    return [KINDS[(first + i) % len(KINDS)] for i in range(count)]
 
 
 def pooled_regression(problem: Problem) -> Theta:
