@@ -22,8 +22,8 @@ from skmoe.inference import (
     split_errors,
 )
 from skmoe.inference.diagnosis import FAR_TOO_FEW
-from skmoe.model.activations import get_activation
-from skmoe.model.gaussian import GaussianFamily
+from skmoe.model.checks import check_outputs
+from skmoe.model.families import get_family
 from skmoe.rows.checks import check_columns, generator
 from skmoe.rows.inputs import rows_to_fit
 from skmoe.search import Control, Fitted, ModelSpec, Progress, learn
@@ -39,13 +39,14 @@ PROGRESS_EVERY = 50  # steps between lines at verbose=1
 
 def fit_regressor(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
     """Fit a `MoERegressor` to rows."""
-    family = GaussianFamily(get_activation(model.activation))
+    family = get_family(model.family, model.activation)
     if model.spectral_options is not None and model.method != "spectral":
         raise ValueError(f'spectral_options is for method="spectral"; method is {model.method!r}')
     options = spectral_options(model.spectral_options)
     if hasattr(model, "parameters_"):  # a fit that fails must not leave the old model under new columns
         del model.parameters_
     rows = rows_to_fit(model, X, y, sample_weight)
+    check_outputs(family, rows)
     d = rows.X.shape[1]
     spec = ModelSpec(
         family,
@@ -141,7 +142,7 @@ def _store_what_rows_held_out_say(model: Any, learned: Learned) -> None:
         return
     if members is not None:
         model.calibration_ = members.held_out.calibration()
-    elif choice.fits is not None:
+    elif choice.fits is not None and model.parameters_.family.inner.noise_dof is not None:
         model.calibration_, model.gate_uncertain_ = calibration_of(choice.folds, choice.fits)
 
 
@@ -154,7 +155,7 @@ def _numbers_tried(learned: Learned) -> dict[str, Any]:
     weight = choice.folds.weight
     n = float(np.sum(weight))
     found |= {"penalties": choice.penalties, "folds": len(choice.folds.parts), "fold_rows": round(n)}
-    shift = 2 * n * float(np.log(task.map.y_scale))
+    shift = -2 * n * task.in_callers_units(0.0)
     for t in choice.tried:
         found["bic"].append((t.k, t.bic(n) + shift))
         found["icl"].append((t.k, t.icl(n) + shift))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.model.predictive import Mixture, PredictiveLaw
+from skmoe.model.predictive import PredictiveLaw, RowLaws
 from skmoe.rows.arrays import Array, array_namespace, device, to_numpy
 from skmoe.rows.blocks import in_memory, row_blocks
 from skmoe.rows.checks import generator
@@ -73,7 +73,7 @@ class Predictive:
         (n,) array
             Standard deviations.
         """
-        return self._evaluate(Mixture.std)
+        return self._evaluate(_std)
 
     def pdf(self, y: Any) -> Array:
         """Density at outputs.
@@ -203,7 +203,7 @@ class Predictive:
         values = self._law.evaluate(lambda law: law.sample(rng), X)
         return array_namespace(values).astype(values, X.dtype, copy=False)
 
-    def _evaluate(self, function: Callable[[Mixture], np.ndarray], width: int | None = None) -> Array:
+    def _evaluate(self, function: Callable[[RowLaws], np.ndarray], width: int | None = None) -> Array:
         return apply(self._model, partial(self._law.evaluate, function), self._X, width=width)
 
     def _at_outputs(self, function: Callable[[Array, Array], Array], y: Any) -> Array:
@@ -221,7 +221,7 @@ class Predictive:
         """Negative log probabilities outside the smallest sets that hold the held-out outputs."""
         return self._held_out_scores(lambda law, y: -law.log_less_likely(y))
 
-    def _held_out_scores(self, score: Callable[[Mixture, np.ndarray], np.ndarray]) -> np.ndarray:
+    def _held_out_scores(self, score: Callable[[RowLaws, np.ndarray], np.ndarray]) -> np.ndarray:
         assert self._held_out is not None
         scores = apply(self._model, partial(self._law.evaluate, score), *self._held_out, like=False)
         return np.sort(to_numpy(_computed(scores)))
@@ -252,19 +252,23 @@ def _at_one_output(function: Callable[[Array, Array], Array], y: float, X: Array
     return xp.concat(parts)
 
 
-def _quantile(levels: np.ndarray, law: Mixture) -> np.ndarray:
+def _std(law: RowLaws) -> np.ndarray:
+    return law.std()
+
+
+def _quantile(levels: np.ndarray, law: RowLaws) -> np.ndarray:
     return law.quantile(levels)
 
 
-def _interval(coverage: float, law: Mixture) -> np.ndarray:
+def _interval(coverage: float, law: RowLaws) -> np.ndarray:
     return law.interval(coverage)
 
 
-def _central(score: float, law: Mixture) -> np.ndarray:
+def _central(score: float, law: RowLaws) -> np.ndarray:
     return law.central(score)
 
 
-def _sets(log_outside: float, law: Mixture) -> np.ndarray:
+def _sets(log_outside: float, law: RowLaws) -> np.ndarray:
     found = np.empty(len(law), dtype=object)
     for i, intervals in enumerate(law.sets(log_outside)):
         found[i] = intervals

@@ -25,6 +25,8 @@ from skmoe.inference import (
     summarise,
 )
 from skmoe.model.evaluation import log_likelihood, r_squared, responsibility_entropy
+from skmoe.model.families import FAMILIES
+from skmoe.model.family import Family
 from skmoe.model.predictive import PredictiveLaw
 from skmoe.persistence import load_model, save_model
 from skmoe.rows.arrays import Array, to_device, to_numpy
@@ -55,8 +57,10 @@ class MoERegressor(RegressorMixin, BaseEstimator):
     n_experts : int or "auto", default 2
         "auto" chooses by the log density of held-out rows, from one upwards, as long as there are two rows for each
         parameter; a larger number must gain more than a standard error.
+    family : {"gaussian", "student", "poisson", "negative-binomial", "gamma", "lognormal", "binomial"} or Family
+        Law of an expert's output given its predictor; see the guide on families.
     activation : {"linear", "sigmoid", "relu", "tanh", "softplus"}, callable or Activation
-        The experts' activation g.
+        The activation g of Gaussian experts.
     method : {"auto", "spectral", "joint-em"}
         "auto": consistent start, other cheap starts, maximum likelihood. "spectral": the paper's two algorithms,
         experts from moments and then the gate, and no likelihood climbed (unit experts, no intercepts);
@@ -152,6 +156,7 @@ class MoERegressor(RegressorMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_experts": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "family": [StrOptions(set(FAMILIES)), Family],
         "activation": [str, callable],
         "method": [StrOptions({"auto", "spectral", "joint-em"})],
         "spectral_options": [Mapping, SpectralOptions, None],
@@ -178,6 +183,7 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         self,
         n_experts: int | str = 2,
         *,
+        family: str | Family = "gaussian",
         activation: Any = "linear",
         method: str = "auto",
         spectral_options: Mapping[str, Any] | SpectralOptions | None = None,
@@ -198,6 +204,7 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         verbose: int | Callable[[Progress], None] = 0,
     ) -> None:
         self.n_experts = n_experts
+        self.family = family
         self.activation = activation
         self.method = method
         self.spectral_options = spectral_options

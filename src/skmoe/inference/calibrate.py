@@ -10,6 +10,7 @@ from skmoe.inference.correction import correction_of, small_sample
 from skmoe.inference.covariance import covariance_of
 from skmoe.likelihood import InputMap, Problem, Theta
 from skmoe.model.calibration import Calibration
+from skmoe.model.gaussian import GaussianFamily
 from skmoe.model.predictive import PredictiveLaw
 from skmoe.rows.arrays import to_numpy
 from skmoe.search import Optimum
@@ -59,10 +60,12 @@ def _by_itself(problem: Problem) -> Problem:
 
 
 def corrected_law(problem: Problem, theta: Theta) -> PredictiveLaw:
-    """Predictive law at an optimum, with what small samples ask for."""
+    """Predictive law at an optimum, with what small samples ask for of Gaussian experts."""
+    parameters = problem.rows.map.to_parameters(theta, problem.family)
+    if not isinstance(problem.family, GaussianFamily):
+        return PredictiveLaw.of(parameters)
     fit = Fit.of(Ascent(Point(problem, theta)), converged=True)
     optimum = Optimum(problem, fit, np.arange(problem.k))
-    parameters = problem.rows.map.to_parameters(theta, problem.family)
     covariance = covariance_of(optimum, robust=False)
     if covariance is None:
         return PredictiveLaw.of(parameters)

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import linalg
 
 from skmoe.likelihood import em_sums
+from skmoe.model.gaussian import GaussianFamily
 from skmoe.model.predictive import Correction
 from skmoe.search import Optimum
 from skmoe.search.solvers import cholesky
@@ -41,8 +42,8 @@ class SmallSample:
 
 
 def small_sample(optimum: Optimum | None, k: int) -> SmallSample:
-    """Degrees of freedom of a fit; infinite where its noise was known or no likelihood was climbed."""
-    if optimum is None or not optimum.problem.noise_groups:
+    """Degrees of freedom of a fit; infinite for other laws, known noise and where no likelihood was climbed."""
+    if optimum is None or not optimum.problem.noise_groups or not isinstance(optimum.problem.family, GaussianFamily):
         return SmallSample(np.ones(k), np.full(k, np.inf))
     problem, rows = optimum.problem, optimum.fit.share * optimum.problem.total
     spent = _effective_parameters(optimum)
@@ -67,8 +68,13 @@ def _effective_parameters(optimum: Optimum) -> np.ndarray:
 
 
 def small_sample_correction(model: Any) -> Correction | None:
-    """What predictions of a fitted `MoERegressor` are corrected by; None where rows are so many that nothing is."""
+    """What predictions of a fitted `MoERegressor` are corrected by.
+
+    None for other laws than the Gaussian, and where rows are so many that nothing is corrected.
+    """
     rows, parameters = model.history_["rows"], model.n_parameters_
+    if not isinstance(model.parameters_.family.inner, GaussianFamily):
+        return None
     if model.method == "spectral" or (model.n_experts_ > 1 and rows > MANY_ROWS * parameters):
         return None
     if model.covariance_ is None:

@@ -113,7 +113,7 @@ def likelihood_ratio_test(
     first, *others = map(np.random.default_rng, rng.integers(2**63, size=n_bootstrap + 1))
     ratios, fits = _ratios(problem, problem.rows.y[:, None], scale.from_parameters(model.parameters_), [first], config)
     theta, drawn = fits[0].start.theta, list[np.ndarray]()
-    null = scale.to_parameters(theta, problem.family)
+    null = scale.to_parameters(theta, model.parameters_.family)
     for batch in _batches(others, problem.n):
         tables = xp.stack([scale.outputs(null.sample(X, table)[0]) for table in batch], axis=1)
         drawn.append(_ratios(problem, tables, theta, batch, config)[0])
@@ -136,14 +136,15 @@ def _problem(model: Any, X: Array, y: Array, config: SearchConfig) -> Problem:
     }
     family, intercept, k = model.parameters_.family, bool(model.fit_intercept), int(model.n_experts_)
     spec = ModelSpec(family, model.noise, LEAST_PENALTY, intercept, **columns)
-    moments = table_moments(X, y, None, names)
+    working = None if family.inner is family else family.working
+    moments = table_moments(X, y, None, names, working)
     most = most_experts(spec, moments, config)
     if most < k + 1:
         raise ValueError(
             f"a test of {k} against {k + 1} experts needs two rows per coefficient of an expert; {n} rows of {d} "
             f"columns can carry {most}: use more rows, or a model with fewer experts"
         )
-    scale = standardised(moments, intercept=intercept, outputs=family.location_scale, **columns)
+    scale = standardised(moments, intercept=intercept, outputs=family.inner.location_scale, **columns, working=working)
     rows = MappedRows.of(X, y, scale).subset()
     return Task(spec, moments, rows, rows, moments.rows, Control(), config).problem(k)
 

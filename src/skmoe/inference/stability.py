@@ -45,7 +45,7 @@ def regime_stability(learned: Learned) -> np.ndarray:
         others = choice.fits.best
     else:
         return unknown
-    family = parameters.family
+    family = parameters.family.inner
     memberships = [_responsibilities(rows, family, theta) for theta in others]
     return seen_again(_responsibilities(rows, family, to_theta(parameters)), memberships, weight)
 

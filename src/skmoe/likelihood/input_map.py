@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +18,7 @@ __all__ = ["InputMap"]
 
 @dataclass(frozen=True)
 class InputMap:
-    """Inputs are seen as ``z = (x - center) @ transform``, outputs as ``(y - y_shift) / y_scale``.
+    """Inputs are seen as ``z = (x - center) @ transform``, outputs as ``(working(y) - y_shift) / y_scale``.
 
     Parameters
     ----------
@@ -29,6 +30,8 @@ class InputMap:
     expert_columns, gate_columns : tuples of int, optional
         Columns of z that the experts and the gate see, by default all.
     y_shift, y_scale : float
+    working : callable, optional
+        What is made of outputs first (`Family.working`); nothing if not given.
     """
 
     center: np.ndarray
@@ -38,6 +41,7 @@ class InputMap:
     gate_columns: tuple[int, ...] | None = None
     y_shift: float = 0.0
     y_scale: float = 1.0
+    working: Callable[[Array], Array] | None = None
 
     @classmethod
     def identity(cls, d: int, *, intercept: bool = False) -> InputMap:
@@ -90,6 +94,7 @@ class InputMap:
 
     def outputs(self, y: Array) -> Array:
         """Outputs as the model sees them."""
+        y = y if self.working is None else self.working(y)
         return y if (self.y_shift, self.y_scale) == (0.0, 1.0) else (y - self.y_shift) / self.y_scale
 
     # -- parameters ---------------------------------------------------------------------------------------------------

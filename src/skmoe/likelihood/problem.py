@@ -121,9 +121,9 @@ class Problem:
         return max(self.settings.noise_floor, self.settings.resolution)
 
     @property
-    def rounded(self) -> bool:
-        """Whether outputs are so coarse that their step sets the least noise scale."""
-        return self.settings.resolution > self.settings.noise_floor
+    def may_end_at_floor(self) -> bool:
+        """Whether the least scale is no degenerate end: outputs so coarse that their step sets it, or a law."""
+        return self.settings.resolution > self.settings.noise_floor or self.family.may_end_at_least_scale
 
     @property
     def min_share(self) -> float:
@@ -173,8 +173,8 @@ class Problem:
         return np.array([theta.sigma[g.start] <= NEAR_FLOOR * self.noise_floor for g in self.noise_groups], dtype=bool)
 
     def is_admissible(self, theta: Theta, share: np.ndarray) -> bool:
-        """Whether no expert is nearly empty and no noise scale sits on its floor, unless outputs are rounded."""
-        degenerate = not self.rounded and np.any(self.at_floor(theta))
+        """Whether no expert is nearly empty and no noise scale sits on its floor, unless it may."""
+        degenerate = not self.may_end_at_floor and np.any(self.at_floor(theta))
         return bool(np.all(share >= self.min_share) and not degenerate)
 
     # -- one pass over the rows ---------------------------------------------------------------------------------------

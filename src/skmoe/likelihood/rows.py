@@ -141,7 +141,7 @@ class MappedRows(ModelRows):
 
     def responding(self, function: Callable[[Array], Array]) -> MappedRows:
         """The same rows with a function of the outputs in their place."""
-        plain = replace(self.map, y_shift=0.0, y_scale=1.0)
+        plain = replace(self.map, y_shift=0.0, y_scale=1.0, working=None)
         return replace(self, y=function(self.map.outputs(self.y)), map=plain)
 
     def _output_scale(self) -> float:

@@ -13,103 +13,135 @@ particular law. With :math:`\tau` the log of the scale, f the log density of an 
 ==================  ======================================================
 
 Shapes broadcast: predictors are (..., k, b), scales (..., k, 1), outputs (b,).
+
+`Law` and `Family` hold what a law without a scale does, so that a law needs little more than its density, two
+derivatives and its mean. An EM step moves an expert by one guarded Newton step: Gram matrices weighted by
+``step_weight``, right sides by ``step_score``.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 
-from skmoe.rows.arrays import Array
+from skmoe.rows.arrays import Array, array_namespace
 
 __all__ = ["Family", "Law"]
 
 
-class Law(Protocol):
-    """The law of each expert at the rows of a block; see the module for the names of derivatives."""
+class Law:
+    """The law of each expert at the rows of a block; see the module for the names of derivatives.
+
+    A subclass has at least `log_density`, `score` and `curvature`.
+    """
 
     @property
     def log_density(self) -> Array:
-        """Log density of the outputs, less what is the same for all experts (`Family.log_base`)."""
+        """Log density of the outputs, less what is the same for all experts (`Family.log_base`); a new array."""
+        raise NotImplementedError
 
     @property
     def score(self) -> Array:
         """First derivative over the predictor."""
+        raise NotImplementedError
 
     @property
     def curvature(self) -> Array:
         """Negative second derivative over the predictor."""
+        raise NotImplementedError
 
     @property
     def scale_score(self) -> Array:
         """First derivative over the log scale."""
+        return array_namespace(self.score).zeros_like(self.score)
 
     @property
     def scale_curvature(self) -> Array:
         """Negative second derivative over the log scale."""
+        return array_namespace(self.score).zeros_like(self.score)
 
     @property
     def cross_curvature(self) -> Array:
         """Negative mixed derivative."""
+        return array_namespace(self.score).zeros_like(self.score)
 
     @property
     def step_score(self) -> Array:
         """Right side of the M-step's least squares, before responsibilities."""
+        return self.score
 
     @property
     def step_weight(self) -> Array | None:
-        """Weights of the M-step's Gram matrix, before responsibilities; None stands for ones."""
+        """Weights of the M-step's Gram matrix, before responsibilities, not negative; None stands for ones."""
+        return self.curvature
 
     @property
     def scale_statistic(self) -> Array:
         """What is summed, weighted by responsibilities, to update the scale."""
+        return array_namespace(self.score).zeros_like(self.score)
 
 
-class Family(Protocol):
-    """How outputs follow the linear predictor of an expert."""
+class Family:
+    """How outputs follow the linear predictor of an expert.
 
-    @property
-    def name(self) -> str:
-        """Name, as in the estimator's settings."""
+    A subclass has at least `name`, `at`, `mean` and, for predictive distributions, `variance`, `cdf` and `sample`.
 
-    @property
-    def log_base(self) -> float:
-        """Part of the log density that is the same for all experts."""
+    Attributes
+    ----------
+    name : str
+        As in the estimator's settings.
+    log_base : float
+        Part of the log density that is the same for all experts.
+    smooth : bool
+        Whether the log density has two derivatives everywhere, so that a gradient can vanish.
+    location_scale : bool
+        Whether outputs may be shifted and scaled, with predictor and scale.
+    has_scale : bool
+        Whether a scale is to be learned beside the predictor.
+    least_scale : float
+        Least scale of a law that is not a location-scale one.
+    may_end_at_least_scale : bool
+        Whether the least scale is a law like any other, as Poisson is among negative binomial ones.
+    least_squares : bool
+        Whether one expert is fitted exactly by least squares.
+    noise_dof : float or None
+        Where outputs are a centre plus noise, its degrees of freedom, infinite for Gaussian noise.
+    discrete : bool
+        Whether outputs are whole numbers.
+    lowest, highest : float
+        Range of the outputs.
+    support : str
+        What outputs can be, in words.
+    """
 
-    @property
-    def smooth(self) -> bool:
-        """Whether the log density has two derivatives everywhere, so that a gradient can vanish."""
+    name: str
+    log_base: float = 0.0
+    smooth: bool = True
+    location_scale: bool = False
+    has_scale: bool = False
+    least_scale: float = 1e-3
+    may_end_at_least_scale: bool = False
+    least_squares: bool = False
+    noise_dof: float | None = None
+    discrete: bool = False
+    lowest: float = -np.inf
+    highest: float = np.inf
+    support: str = "numbers"
 
-    @property
-    def location_scale(self) -> bool:
-        """Whether outputs may be shifted and scaled, with predictor and scale."""
+    # -- what kernels ask ---------------------------------------------------------------------------------------------
 
     def at(self, y: Array, eta: Array, scale: Array) -> Law:
         """The law at a block of rows."""
-
-    def mean(self, eta: Array) -> Array:
-        """Mean of the output."""
-
-    def cdf(self, y: np.ndarray, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Probability of an output of at most y, on the host."""
-
-    def pdf(self, y: np.ndarray, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Density, on the host."""
-
-    def quantile(self, level: float, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Output that is exceeded with probability 1 - level, on the host."""
-
-    def sample(self, eta: np.ndarray, scale: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Draw an output for each predictor, on the host."""
+        raise NotImplementedError
 
     def step_scale(self, scale: np.ndarray) -> np.ndarray:
         """What `Law.score` is multiplied by in `Law.step_score`."""
+        return np.ones_like(scale)
 
     def statistic_after(
         self, statistic: np.ndarray, steps: np.ndarray, gradient: np.ndarray, gram: np.ndarray
     ) -> np.ndarray:
         """Sums (..., k) of `Law.scale_statistic` after experts moved by `steps`, where that is known exactly."""
+        return statistic
 
     def updated_scales(
         self, statistic: np.ndarray, share: np.ndarray, ridge: float | np.ndarray, floor: float
@@ -118,12 +150,53 @@ class Family(Protocol):
 
         A `ridge` per row draws the logs of the scales to their mean; none is below `floor`.
         """
+        return np.ones_like(statistic)
 
     def scale_slope(self, statistic: np.ndarray, share: np.ndarray, scale: np.ndarray) -> np.ndarray:
         """Sums of `Law.scale_score` from those of the statistic and of the responsibilities."""
+        return np.zeros_like(statistic)
 
     def start_response(self, y: Array) -> Array:
         """Rough predictors from outputs, for a first fit by least squares."""
+        return y
 
     def start_scale(self, residual: np.ndarray) -> np.ndarray:
         """Scales from the residual scales of that first fit."""
+        return np.ones_like(residual)
+
+    # -- outputs as the caller has them -------------------------------------------------------------------------------
+
+    @property
+    def inner(self) -> Family:
+        """The law of what `working` makes of an output: what is fitted. The family itself, as a rule."""
+        return self
+
+    def working(self, y: Array) -> Array:
+        """Outputs as `inner` takes them."""
+        return y
+
+    def log_jacobian(self, y: Array) -> Array:
+        """Log of the derivative of `working` at outputs, (b,)."""
+        return array_namespace(y).zeros_like(y)
+
+    def impossible(self, y: Array) -> Array:
+        """Which outputs (b,) the law cannot give."""
+        return array_namespace(y).zeros_like(y) > 0
+
+    # -- its distribution ---------------------------------------------------------------------------------------------
+
+    def mean(self, eta: Array, scale: Array) -> Array:
+        """Mean of the output."""
+        raise NotImplementedError
+
+    def variance(self, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """Variance of the output, on the host."""
+        raise NotImplementedError
+
+    def cdf(self, y: np.ndarray, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """Probability of an output of at most y, on the host."""
+        raise NotImplementedError
+
+    def sample(self, eta: np.ndarray, scale: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Draw an output for each predictor, on the host."""
+        raise NotImplementedError

@@ -7,20 +7,37 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from skmoe.model.activations import Activation, get_activation
-from skmoe.model.family import Family
+from skmoe.model.family import Family, Law
 from skmoe.rows.arrays import Array, array_namespace
 
-__all__ = ["GaussianFamily", "as_family"]
+__all__ = ["GaussianFamily", "as_family", "root_mean_squares", "squares_after"]
 
 HALF_LOG_2PI = float(0.5 * np.log(2 * np.pi))
 NOISE_STEPS = 4  # of Newton, from a start that is right without a ridge
 
 
+def squares_after(statistic: np.ndarray, steps: np.ndarray, gradient: np.ndarray, gram: np.ndarray) -> np.ndarray:
+    """Sums of (weighted) squared residuals after linear experts moved, from those before."""
+    curve = np.sum((gram @ steps[..., None])[..., 0] * steps, axis=-1)
+    return statistic - 2 * np.sum(steps * gradient, axis=-1) + curve
+
+
+def root_mean_squares(statistic: np.ndarray, share: np.ndarray, ridge: float | np.ndarray, floor: float) -> np.ndarray:
+    """Root mean square residuals (..., k), their logs drawn together by a ridge, none below a floor."""
+    statistic = np.maximum(statistic, floor**2 * share)
+    logs = 0.5 * np.log(statistic / share)
+    for _ in range(NOISE_STEPS if np.any(ridge) else 0):  # Newton on each log scale, about the mean as it moves
+        curve = statistic * np.exp(-2 * logs)
+        pull = ridge * (logs - np.mean(logs, axis=-1, keepdims=True))
+        logs = logs + (curve - share - pull) / (2 * curve + ridge)
+    return np.maximum(np.exp(logs), floor)
+
+
 @dataclass(frozen=True)
-class GaussianLaw:
+class GaussianLaw(Law):
     """Gaussian noise about g(eta) at a block of rows."""
 
     g: Activation
@@ -87,7 +104,7 @@ class GaussianLaw:
 
 
 @dataclass(frozen=True)
-class GaussianFamily:
+class GaussianFamily(Family):
     """Gaussian noise about g(eta), for any activation g.
 
     Parameters
@@ -103,18 +120,22 @@ class GaussianFamily:
         """Gaussian noise about the predictor itself."""
         return cls(get_activation("linear"))
 
-    @property
-    def name(self) -> str:
-        """Name of the family."""
-        return "gaussian"
+    name = "gaussian"
+    has_scale = True
+    noise_dof = float("inf")
 
     @property
-    def smooth(self) -> bool:
+    def smooth(self) -> bool:  # type: ignore[override]
         """Whether the activation has no kinks."""
         return not self.g.kinks
 
     @property
-    def location_scale(self) -> bool:
+    def location_scale(self) -> bool:  # type: ignore[override]
+        """Whether experts are linear."""
+        return self.g.linear
+
+    @property
+    def least_squares(self) -> bool:  # type: ignore[override]
         """Whether experts are linear."""
         return self.g.linear
 
@@ -123,21 +144,17 @@ class GaussianFamily:
         residual = y - self.g(eta)
         return GaussianLaw(self.g, eta, residual, residual / scale, scale)
 
-    def mean(self, eta: Array) -> Array:
+    def mean(self, eta: Array, scale: Array) -> Array:
         """Mean of the output."""
         return self.g(eta)
+
+    def variance(self, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """Variance of the noise."""
+        return np.broadcast_to(scale**2, np.broadcast_shapes(np.shape(eta), np.shape(scale)))
 
     def cdf(self, y: np.ndarray, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
         """Probability of an output of at most y."""
         return ndtr((y - self.g(eta)) / scale)
-
-    def pdf(self, y: np.ndarray, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Density."""
-        return np.exp(-0.5 * ((y - self.g(eta)) / scale) ** 2) / scale / np.sqrt(2 * np.pi)
-
-    def quantile(self, level: float, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Quantile of the Gaussian."""
-        return self.g(eta) + scale * ndtri(level)
 
     def sample(self, eta: np.ndarray, scale: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Draw outputs."""
@@ -151,22 +168,13 @@ class GaussianFamily:
         self, statistic: np.ndarray, steps: np.ndarray, gradient: np.ndarray, gram: np.ndarray
     ) -> np.ndarray:
         """Squared residuals after the step: exact for linear experts, without another pass over the rows."""
-        if not self.g.linear:
-            return statistic
-        curve = np.sum((gram @ steps[..., None])[..., 0] * steps, axis=-1)
-        return statistic - 2 * np.sum(steps * gradient, axis=-1) + curve
+        return squares_after(statistic, steps, gradient, gram) if self.g.linear else statistic
 
     def updated_scales(
         self, statistic: np.ndarray, share: np.ndarray, ridge: float | np.ndarray, floor: float
     ) -> np.ndarray:
         """Root mean square residuals, drawn together by a ridge."""
-        statistic = np.maximum(statistic, floor**2 * share)
-        logs = 0.5 * np.log(statistic / share)
-        for _ in range(NOISE_STEPS if np.any(ridge) else 0):  # Newton on each log scale, about the mean as it moves
-            curve = statistic * np.exp(-2 * logs)
-            pull = ridge * (logs - np.mean(logs, axis=-1, keepdims=True))
-            logs = logs + (curve - share - pull) / (2 * curve + ridge)
-        return np.maximum(np.exp(logs), floor)
+        return root_mean_squares(statistic, share, ridge, floor)
 
     def scale_slope(self, statistic: np.ndarray, share: np.ndarray, scale: np.ndarray) -> np.ndarray:
         """Squared standardised residuals less responsibilities."""
@@ -191,4 +199,4 @@ class GaussianFamily:
 
 def as_family(value: Any) -> Family:
     """A family as it is, or Gaussian noise about an activation given by name, callable or `Activation`."""
-    return value if hasattr(value, "updated_scales") else GaussianFamily(get_activation(value))
+    return value if isinstance(value, Family) else GaussianFamily(get_activation(value))

@@ -19,6 +19,7 @@ from scipy.special import log_ndtr
 from skmoe.model import regions, student
 from skmoe.model.calibration import Calibration
 from skmoe.model.components import LEAST_LOG, Components
+from skmoe.model.quantiles import Quantiles
 
 __all__ = ["Mixture"]
 
@@ -30,7 +31,7 @@ LEAST_OUTSIDE = float(np.log(1e-12))  # log probability that the smallest set of
 
 
 @dataclass(frozen=True)
-class Mixture(Components):
+class Mixture(Components, Quantiles):
     """Predictive laws of n rows, on the host.
 
     Outputs y are (n,), one for each row, or (n, m), several for each; results have their shape. A calibration corrects
@@ -51,7 +52,7 @@ class Mixture(Components):
     calibration: Calibration | None = None
 
     def _small_parts(self, lost: float) -> Iterator[Mixture]:
-        """The laws in blocks of rows so small that all components at all `_nodes` of each row fit into memory.
+        """The laws in blocks of rows so small that all components at all `nodes` of each row fit into memory.
 
         Components that hold a share of at most `lost` together are left out.
         """
@@ -75,10 +76,6 @@ class Mixture(Components):
         """Log density at y."""
         raw = self.raw_logpdf(y)
         return raw if self.calibration is None else raw + self.calibration.log_slope(self.normal_scores(y))
-
-    def pdf(self, y: np.ndarray) -> np.ndarray:
-        """Density at y."""
-        return np.exp(self.logpdf(y))
 
     def cdf(self, y: np.ndarray) -> np.ndarray:
         """Probability of an output of at most y: uniform over new rows where the law is right (PIT)."""
@@ -115,30 +112,12 @@ class Mixture(Components):
     def _winsorised_std(self) -> np.ndarray:
         mean = self.mean()
         levels = np.geomspace(0.05, LAST_LEVEL, 7)
-        nodes = np.column_stack([self._nodes(levels), mean])
+        nodes = np.column_stack([self.nodes(levels), mean])
         low, high = (np.minimum(nodes[:, -3], mean), np.maximum(nodes[:, -2], mean))
         nodes = np.sort(np.clip(nodes, low[:, None], high[:, None]), axis=1)
         return np.sqrt(regions.squared_deviation(self, nodes, mean))
 
     # -- quantiles ----------------------------------------------------------------------------------------------------
-
-    def quantile(self, level: Any) -> np.ndarray:
-        """Output that is not exceeded with probability `level`: (n,), or (n, m) for a list of m levels."""
-        levels = np.asarray(level, dtype=np.float64)
-        if levels.ndim > 1 or not np.all((levels >= 0) & (levels <= 1)):
-            raise ValueError(f"levels must be between 0 and 1; got {level!r}")
-        if levels.ndim == 0:
-            return self._at_tail(np.minimum(levels, 1 - levels), upper=bool(levels > 0.5))
-        columns = [self._at_tail(np.minimum(p, 1 - p), upper=bool(p > 0.5)) for p in levels]
-        return np.stack(columns, axis=1) if columns else np.empty((len(self), 0))
-
-    def interval(self, coverage: float) -> np.ndarray:
-        """Bounds between which an output falls with probability `coverage`, tails of equal weight, (n, 2)."""
-        return self.bounds((1 - coverage) / 2)
-
-    def bounds(self, tail: float) -> np.ndarray:
-        """Lower and upper bounds with probability `tail` outside on either side, (n, 2)."""
-        return np.stack([self._at_tail(tail, upper=False), self._at_tail(tail, upper=True)], axis=1)
 
     def central(self, score: float) -> np.ndarray:
         """Outputs whose standard scores are -score and score, (n, 2)."""
@@ -156,7 +135,7 @@ class Mixture(Components):
 
     # -- smallest sets ------------------------------------------------------------------------------------------------
 
-    def _nodes(self, levels: Any) -> np.ndarray:
+    def nodes(self, levels: Any) -> np.ndarray:
         """Outputs between which the density changes little, or in one direction; last the bounds of the last level."""
         near = (self.centers[:, :, None] + self.scales[:, :, None] * NODES).reshape(len(self), -1)
         if near.shape[1] > MOST_NODES:  # many components overlap, and a part of their nodes shows the same
@@ -181,7 +160,7 @@ class Mixture(Components):
         levels = np.exp(max(log_outside, LEAST_LOG)) * np.array([0.5, 0.1])
         found: list[np.ndarray] = []
         for part in self._small_parts(1e-6 * float(levels[0])):
-            found += regions.smallest_sets(part, part._nodes(levels), log_outside)
+            found += regions.smallest_sets(part, part.nodes(levels), log_outside)
         return found
 
     def log_less_likely(self, y: np.ndarray) -> np.ndarray:
@@ -189,7 +168,7 @@ class Mixture(Components):
         parts, start = [np.empty(0)], 0
         for part in self._small_parts(1e-12):
             t = y[start : start + len(part)]
-            parts.append(regions.log_less_likely(part, np.column_stack([part._nodes([0.05, 1e-3]), t]), t))
+            parts.append(regions.log_less_likely(part, np.column_stack([part.nodes([0.05, 1e-3]), t]), t))
             start += len(part)
         return np.concatenate(parts)
 

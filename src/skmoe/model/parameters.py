@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.model.activations import Activation
+from skmoe.model.activations import ACTIVATIONS, Activation
 from skmoe.model.gate import log_sum_exp
 from skmoe.model.gaussian import as_family
 from skmoe.model.posterior import posterior
@@ -89,8 +89,8 @@ class MoEParameters:
 
     @property
     def g(self) -> Activation:
-        """The experts' activation."""
-        return self.family.g
+        """The experts' activation; the identity for families that have none."""
+        return getattr(self.family, "g", ACTIVATIONS["linear"])
 
     def permuted(self, order: Any) -> MoEParameters:
         """The same model with experts in another order; the gate's last row is made zero again."""
@@ -115,26 +115,42 @@ class MoEParameters:
         return self._by_rows(lambda A, W, Z, y: (A @ Z).T, X)
 
     def expert_means(self, X: Array) -> Array:
-        """What each expert predicts, (n, k)."""
-        return self._by_rows(lambda A, W, Z, y: self.family.mean(A @ Z).T, X)
+        """What each expert predicts, the mean of its output, (n, k)."""
+        sigma = to_device(self.sigma[:, None], X)
+        return self._by_rows(lambda A, W, Z, y: self.family.mean(A @ Z, sigma).T, X)
+
+    def centers(self, X: Array) -> Array:
+        """What each expert predicts of the working output, the output itself for most families, (n, k)."""
+        sigma = to_device(self.sigma[:, None], X)
+        return self._by_rows(lambda A, W, Z, y: self.family.inner.mean(A @ Z, sigma).T, X)
 
     def predict(self, X: Array) -> Array:
         """Mean of y given the inputs: the experts' predictions weighted by the gate, (n,)."""
+        sigma = to_device(self.sigma[:, None], X)
 
         def kernel(A: Array, W: Array, Z: Array, y: Array | None) -> Array:
-            return array_namespace(Z).sum(log_sum_exp(W @ Z)[1] * self.family.mean(A @ Z), axis=0)
+            return array_namespace(Z).sum(log_sum_exp(W @ Z)[1] * self.family.mean(A @ Z, sigma), axis=0)
 
         return self._by_rows(kernel, X)
 
     def log_density(self, X: Array, y: Array) -> Array:
         """Log density of each row, (n,)."""
-        sigma = to_device(self.sigma, X)
-        return self._by_rows(lambda A, W, Z, t: posterior(A, W, sigma, self.family, Z, Z, t).log_density, X, y)
+        sigma, family = to_device(self.sigma, X), self.family
+
+        def kernel(A: Array, W: Array, Z: Array, t: Array) -> Array:
+            found = posterior(A, W, sigma, family.inner, Z, Z, family.working(t)).log_density
+            return found if family.inner is family else found + family.log_jacobian(t)
+
+        return self._by_rows(kernel, X, y)
 
     def responsibilities(self, X: Array, y: Array) -> Array:
         """Probability of each expert given inputs and output, (n, k)."""
-        sigma = to_device(self.sigma, X)
-        return self._by_rows(lambda A, W, Z, t: posterior(A, W, sigma, self.family, Z, Z, t).R.T, X, y)
+        sigma, family = to_device(self.sigma, X), self.family
+
+        def kernel(A: Array, W: Array, Z: Array, t: Array) -> Array:
+            return posterior(A, W, sigma, family.inner, Z, Z, family.working(t)).R.T
+
+        return self._by_rows(kernel, X, y)
 
     def sample(self, X: Array, rng: np.random.Generator) -> tuple[Array, np.ndarray]:
         """Draw outputs for given inputs: y (n,) in the caller's library, and which expert gave each row."""

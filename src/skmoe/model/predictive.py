@@ -18,12 +18,18 @@ import numpy as np
 from scipy.special import logsumexp, softmax
 
 from skmoe.model.calibration import Calibration
+from skmoe.model.exponentiated import Exponentiated
+from skmoe.model.family import Family
+from skmoe.model.law_mixture import LawMixture
 from skmoe.model.mixture import Mixture
 from skmoe.model.parameters import MoEParameters
 from skmoe.rows.arrays import Array, array_namespace, to_device, to_numpy
 from skmoe.rows.blocks import block_rows_for, row_blocks
 
-__all__ = ["Correction", "Mixture", "PredictiveLaw"]
+__all__ = ["Correction", "Mixture", "PredictiveLaw", "RowLaws"]
+
+RowLaws = Mixture | LawMixture | Exponentiated
+"""Predictive laws of a block of rows."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +61,7 @@ class PredictiveLaw:
     Parameters
     ----------
     members : tuple of MoEParameters
-        Models with Gaussian experts whose densities are averaged; one for a model by itself.
+        Models whose densities are averaged, of one family; one for a model by itself.
     member_weights : (m,) array
         Their weights, which add up to one.
     calibration : Calibration, optional
@@ -83,8 +89,23 @@ class PredictiveLaw:
         """Whether densities are those of the members, neither calibrated nor corrected."""
         return self.calibration is None and all(c is None for c in self._corrections)
 
-    def at(self, x: Array) -> Mixture:
+    @property
+    def family(self) -> Family:
+        """Law of the experts, which all members share."""
+        return self.members[0].family
+
+    def at(self, x: Array) -> RowLaws:
         """Laws of a block of rows, on the host."""
+        if self.family.inner.noise_dof is None:
+            gates = [w * to_numpy(m.gate_proba(x)) for w, m in zip(self.member_weights, self.members, strict=True)]
+            eta = [to_numpy(m.predictors(x)) for m in self.members]
+            sigma = np.concatenate([m.sigma for m in self.members])
+            return LawMixture(self.family, np.concatenate(gates, axis=1), np.concatenate(eta, axis=1), sigma)
+        law = self._noise_mixture(x)
+        return law if self.family.inner is self.family else Exponentiated(law)
+
+    def _noise_mixture(self, x: Array) -> Mixture:
+        """Laws of working outputs that are a centre plus noise."""
         parts = [
             _components(member, correction, x)
             for member, correction in zip(self.members, self._corrections, strict=True)
@@ -124,7 +145,7 @@ class PredictiveLaw:
     def log_density(self, X: Array, y: Array) -> Array:
         """Log density of outputs, (n,)."""
         if not self.plain:
-            return self.evaluate(Mixture.logpdf, X, y)
+            return self.evaluate(_logpdf, X, y)
         if len(self.members) == 1:
             return self.members[0].log_density(X, y)
         values = np.stack([to_numpy(member.log_density(X, y)) for member in self.members])
@@ -132,11 +153,19 @@ class PredictiveLaw:
 
     def cdf(self, X: Array, y: Array) -> Array:
         """Probability of an output of at most y, (n,): uniform over rows where the law is right (PIT)."""
-        return self.evaluate(Mixture.cdf, X, y)
+        return self.evaluate(_cdf, X, y)
 
     def interval(self, X: Array, coverage: float) -> Array:
         """Bounds between which an output falls with probability `coverage`, tails of equal weight, (n, 2)."""
         return self.evaluate(lambda law: law.interval(coverage), X)
+
+
+def _logpdf(law: RowLaws, y: np.ndarray) -> np.ndarray:
+    return law.logpdf(y)
+
+
+def _cdf(law: RowLaws, y: np.ndarray) -> np.ndarray:
+    return law.cdf(y)
 
 
 def _components(
@@ -144,10 +173,10 @@ def _components(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Weights, centres and scales (n, k) and degrees of freedom (k,) of a member's experts at a block of rows."""
     k = len(member.A)
-    centers = to_numpy(member.expert_means(x))
+    centers = to_numpy(member.centers(x))
     if correction is None:
         scales = np.broadcast_to(member.sigma, centers.shape)
-        return to_numpy(member.gate_proba(x)), centers, scales, np.full(k, np.inf)
+        return to_numpy(member.gate_proba(x)), centers, scales, np.full(k, member.family.inner.noise_dof)
     X = np.asarray(to_numpy(x), dtype=np.float64)
     X = np.column_stack([X, np.ones(len(X))])
     scales = np.broadcast_to(member.sigma if correction.scale is None else correction.scale, centers.shape)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,7 +48,11 @@ class _Range:
 
 
 def table_moments(
-    X: Array, y: Array | None = None, weight: Array | None = None, names: Sequence[str] | None = None
+    X: Array,
+    y: Array | None = None,
+    weight: Array | None = None,
+    names: Sequence[str] | None = None,
+    working: Callable[[Array], Array] | None = None,
 ) -> TableMoments:
     """Take the moments of inputs and output, and refuse rows that cannot be used.
 
@@ -58,13 +62,16 @@ def table_moments(
     y, weight : (n,) arrays or streamed columns, optional
     names : sequence of str, optional
         Names of the inputs, for messages.
+    working : callable, optional
+        A function of the outputs to take the moments of in their place.
     """
-    one, d = _one_row(X, y, weight), X.shape[1]  # sums about a row of the data lose no digits to a far origin
+    one, d = _one_row(X, y, weight, working), X.shape[1]  # sums about a row of the data lose no digits to a far origin
 
     def kernel(x: Array, t: Array | None, w: Array | None) -> tuple[Array, ...]:
         Z = design(x, True)
         xp = array_namespace(Z)
         if t is not None:
+            t = t if working is None else working(t)
             Z = xp.concat([Z, xp.astype(t, xp.float64, copy=False)[None, :]], axis=0)
         bad = xp.sum(xp.astype(~xp.isfinite(Z), xp.float64), axis=1)
         w = None if w is None else xp.astype(w, xp.float64, copy=False)
@@ -98,7 +105,9 @@ def table_moments(
     return TableMoments(rows, total, one[:d] + shift[:d], central[:d, :d], y_mean, y_std, cross, low, high)
 
 
-def _one_row(X: Array, y: Array | None, weight: Array | None) -> np.ndarray:
+def _one_row(
+    X: Array, y: Array | None, weight: Array | None, working: Callable[[Array], Array] | None = None
+) -> np.ndarray:
     """A row with weight: its inputs, a zero, and its output if there are any."""
     n = X.shape[0]
     for index in (np.zeros(1, dtype=np.int64), np.arange(0, n, -(-n // LOOK_ROWS))):
@@ -107,6 +116,7 @@ def _one_row(X: Array, y: Array | None, weight: Array | None) -> np.ndarray:
         if able.size:
             break
     first = able[0] if able.size else 0
+    t = t if t is None or working is None else working(t)
     inputs = np.asarray(to_numpy(x)[first], dtype=np.float64)
     return np.append(inputs, [0.0] if t is None else [0.0, float(to_numpy(t)[first])])
 

@@ -75,8 +75,8 @@ class Fitted:
 
     @property
     def at_floor(self) -> bool:
-        """Whether a noise scale sits on its floor, and not because outputs are rounded."""
-        if self.optimum is None or self.optimum.problem.rounded:
+        """Whether a noise scale sits on its floor, where it should not."""
+        if self.optimum is None or self.optimum.problem.may_end_at_floor:
             return False
         return bool(np.any(self.optimum.fit.at_floor))
 
@@ -86,11 +86,11 @@ def fitted_at(task: Task, problem: Problem, fit: Fit) -> Fitted:
     shares = mean_gate(problem, fit.theta)
     order = np.argsort(-shares, kind="stable")
     return Fitted(
-        task.map.to_parameters(fit.theta, problem.family).permuted(order),
+        task.map.to_parameters(fit.theta, task.spec.family).permuted(order),
         task.in_callers_units(fit.log_likelihood),
         problem.n_parameters,
         fit.converged,
-        np.array(fit.trace) - np.log(task.map.y_scale),
+        np.array(fit.trace) - np.log(task.map.y_scale) + task.log_jacobian,
         shares[order],
         optimum=Optimum(problem, fit, order),
         passes=task.rows.passes.count,

@@ -17,11 +17,14 @@ from skmoe.likelihood.batch import ThetaBatch
 from skmoe.model.calibration import Calibration
 from skmoe.model.family import Family
 from skmoe.model.gate import log_sum_exp, with_zero_row
+from skmoe.model.gaussian import GaussianFamily
+from skmoe.model.law_mixture import LawMixture
 from skmoe.model.mixture import Mixture
 from skmoe.rows.arrays import to_device, to_numpy
 from skmoe.search.climb import BatchAscent, OwnRows
 from skmoe.search.config import SearchConfig
 from skmoe.search.ends import climb_all, ranked
+from skmoe.search.finish import maximise
 from skmoe.search.moves import grown_starts
 from skmoe.search.records import Start, StartKind
 from skmoe.search.starts import by_turns, drawn_starts, pooled_regression
@@ -85,10 +88,13 @@ class FoldFits:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Log densities of held-out rows and their normal scores, on the standardised scale, (n,) each."""
+    """Log densities of held-out rows and their normal scores, on the standardised scale, (n,) each.
+
+    There are no scores where outputs are not a centre plus noise: their laws are not calibrated.
+    """
 
     log_density: np.ndarray
-    scores: np.ndarray
+    scores: np.ndarray | None
     weight: np.ndarray
 
     @classmethod
@@ -101,26 +107,32 @@ class HeldOut:
             weights = np.concatenate([np.full(len(m), s / len(m)) for m, s in zip(members, shares, strict=True)])
             law = mixture_at(fold.test, family, [theta for m in members for theta in m], weights)
             y = to_numpy(fold.test.y)
-            log_density[fold.held_out], scores[fold.held_out] = law.logpdf(y), law.normal_scores(y)
-        return cls(log_density, scores, folds.weight)
+            log_density[fold.held_out] = law.logpdf(y)
+            if isinstance(law, Mixture):
+                scores[fold.held_out] = law.normal_scores(y)
+        return cls(log_density, scores if isinstance(law, Mixture) else None, folds.weight)
 
     def calibrated(self) -> np.ndarray:
         """Log densities after calibration by the same rows, (n,): what can be had of these models."""
-        return self.log_density + self.calibration().log_slope(self.scores)
+        if self.scores is None:
+            return self.log_density
+        return self.log_density + Calibration.fit(self.scores, self.weight).log_slope(self.scores)
 
-    def calibration(self) -> Calibration:
-        """The correction that the scores ask for."""
-        return Calibration.fit(self.scores, self.weight)
+    def calibration(self) -> Calibration | None:
+        """The correction that the scores ask for; None where there are none."""
+        return None if self.scores is None else Calibration.fit(self.scores, self.weight)
 
 
-def mixture_at(rows: LaidOutRows, family: Family, thetas: Sequence[Theta], weights: np.ndarray) -> Mixture:
+def mixture_at(rows: LaidOutRows, family: Family, thetas: Sequence[Theta], weights: np.ndarray) -> Mixture | LawMixture:
     """Predictive law of an average of models at rows, on the standardised scale."""
     U, V, _, _ = rows.block(rows.X, rows.y, None)
     U, V = to_numpy(U), to_numpy(V)
     gates = [w * log_sum_exp(with_zero_row(t.W) @ V)[1] for t, w in zip(thetas, weights, strict=True)]
-    centers = [family.mean(t.A @ U) for t in thetas]
-    scales = np.concatenate([t.sigma for t in thetas])
-    return Mixture(np.concatenate(gates).T, np.concatenate(centers).T, scales[None, :])
+    scales = np.concatenate([t.sigma for t in thetas])[None, :]
+    if family.noise_dof is None:
+        return LawMixture(family, np.concatenate(gates).T, np.concatenate([t.A @ U for t in thetas]).T, scales)
+    centers = [family.mean(t.A @ U, t.sigma[:, None]) for t in thetas]
+    return Mixture(np.concatenate(gates).T, np.concatenate(centers).T, scales, np.full_like(scales, family.noise_dof))
 
 
 def folds_of(task: Task, least: int, parameters: int, rng: np.random.Generator) -> Folds | None:
@@ -140,9 +152,15 @@ def folds_of(task: Task, least: int, parameters: int, rng: np.random.Generator) 
         if task.resolution:  # else a law would be paid for spikes at the values that rounding allows
             spread = to_device(task.step * (rng.random(test.n) - 0.5), test.y)
             test = replace(test, y=test.y + spread)
-        parts.append(Fold(train, test, held_out, pooled_regression(task.problem(1, train))))
+        parts.append(Fold(train, test, held_out, _single(task.problem(1, train))))
     weight = np.ones(rows.n) if rows.weight is None else to_numpy(rows.weight)
     return Folds(rows, weight, tuple(parts))
+
+
+def _single(problem: Problem) -> Theta:
+    """The single regression of the rows of a problem."""
+    one = pooled_regression(problem)
+    return one if isinstance(problem.family, GaussianFamily) else maximise(problem, one).theta
 
 
 def _fold_problem(task: Task, fold: Fold, k: int) -> Problem:

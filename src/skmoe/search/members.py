@@ -73,7 +73,7 @@ def average(task: Task, choice: Choice, m: int) -> Members | None:
         thetas = _in_turn(group, int(counts[g]))
         if group.k > 1:
             thetas = [theta for _, theta in climbed(problem, thetas, [group.penalty] * len(thetas), task.config)]
-        parameters += [task.map.to_parameters(theta, problem.family) for theta in thetas]
+        parameters += [task.map.to_parameters(theta, task.spec.family) for theta in thetas]
         weights += [share / len(thetas)] * len(thetas)
     return Members(tuple(parameters), np.array(weights), HeldOut.of(folds, [groups[g] for g in kept], shares.tolist()))
 

@@ -16,6 +16,7 @@ import numpy as np
 from skmoe.likelihood import Problem, Theta
 from skmoe.likelihood.batch import BatchPosterior, ThetaBatch, batch_totals
 from skmoe.likelihood.rows import Block, weighted
+from skmoe.model.gaussian import GaussianFamily
 from skmoe.rows.arrays import Array, array_namespace, to_device, to_numpy
 from skmoe.rows.products import unpack_symmetric, weighted_grams
 from skmoe.search.climb import BatchAscent
@@ -47,7 +48,10 @@ def removal_losses(problem: Problem, batch: ThetaBatch) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Split:
-    """How an expert may be split: its halves differ by plus and minus these, in units of its noise."""
+    """How an expert may be split: its halves differ by plus and minus these, in units of its noise.
+
+    The unit of an expert whose law has no noise scale is one over the root of its mean curvature.
+    """
 
     expert: int
     way: str
@@ -55,47 +59,61 @@ class Split:
     turn: np.ndarray | None  # (Dg,) of the gate
     level: float  # of both experts
     promise: float  # how much it may gain, to compare splits by
+    unit: float  # of the predictor
 
 
 def splits_of(problem: Problem, batch: ThetaBatch, config: SearchConfig) -> list[list[Split]]:
     """Ways to split each expert of each model."""
-    moments, share = _split_moments(problem, batch)
+    moments, share, units = _split_moments(problem, batch)
     found = []
     for model in range(len(batch)):
         mine = []
         for i in range(batch.k):
             mass = max(float(share[model, i]), 1.0 / problem.total)
+            unit = float(units[model, i])
             G, excess, residual = moments[model, :, i] / mass
             white = _whitener(G)
             sizes, Q = _signed_eigen(white.T @ excess @ white)
             size = max(sizes[-1], 0.0)
             shift = np.clip(np.sqrt(size / 2), config.least_shift, 1.0) * (white @ Q[-1])
-            mine.append(Split(i, "crossing", shift, None, 0.0, mass * size**2 / 4))
+            mine.append(Split(i, "crossing", shift, None, 0.0, mass * size**2 / 4, unit))
             sizes, Q = _signed_eigen(white.T @ residual @ white)
             order = np.argsort(-np.abs(sizes), kind="stable")
             for top, way in zip(order, ("bend", "second bend"), strict=False):
                 slope = np.copysign(np.clip(abs(sizes[top]) / FOLDED, config.least_shift, 3.0), sizes[top])
                 v = white @ Q[top]
                 turn = config.gate_slope * v if problem.rows.map.shared else None
-                mine.append(Split(i, way, slope * v, turn, -FOLDED * slope, mass * sizes[top] ** 2))
+                mine.append(Split(i, way, slope * v, turn, -FOLDED * slope, mass * sizes[top] ** 2, unit))
         found.append(mine)
     return found
 
 
-def _split_moments(problem: Problem, batch: ThetaBatch) -> tuple[np.ndarray, np.ndarray]:
-    """Second moments of inputs, variance excess and residuals (S, 3, k, De, De), and shares (S, k)."""
+def _split_moments(problem: Problem, batch: ThetaBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Second moments of inputs, variance excess and residuals (S, 3, k, De, De), shares and units (S, k)."""
     S, k, De = batch.A.shape
+    gaussian = isinstance(problem.family, GaussianFamily)
     scale = to_device(batch.sigma[:, :, None], problem.rows.X)
 
     def kernel(post: BatchPosterior, block: Block) -> tuple[Array, ...]:
         xp = array_namespace(block.U)
-        R = weighted(post.R, block.weight)
-        C = xp.stack([R, R * post.law.scale_score, R * post.law.score * scale], axis=1)
-        return xp.sum(R, axis=2), weighted_grams(xp.reshape(C, (S * 3 * k, block.y.shape[0])), block.U)
+        R, law = weighted(post.R, block.weight), post.law
+        excess = law.scale_score if gaussian else law.score**2 - law.curvature
+        C = xp.stack([R, R * excess, R * law.score * scale], axis=1)
+        steep = law.step_weight
+        sums = xp.sum(R, axis=2), xp.sum(R if gaussian or steep is None else R * steep, axis=2)
+        return *sums, weighted_grams(xp.reshape(C, (S * 3 * k, block.y.shape[0])), block.U)
 
-    share, packed = batch_totals(problem, batch, kernel, channels=3 * S * k)
-    moments = unpack_symmetric(to_numpy(packed) / problem.total).reshape(S, 3, k, De, De)
-    return moments, to_numpy(share) / problem.total
+    share, steep, packed = (
+        to_numpy(t) / problem.total for t in batch_totals(problem, batch, kernel, channels=3 * S * k)
+    )
+    moments = unpack_symmetric(packed).reshape(S, 3, k, De, De)
+    if gaussian:
+        return moments, share, batch.sigma
+    tiny = np.finfo(float).tiny
+    units = np.sqrt(problem.family.step_scale(batch.sigma) * np.maximum(share, tiny) / np.maximum(steep, tiny))
+    moments[:, 1] *= (units**2)[..., None, None]
+    moments[:, 2] *= (units / batch.sigma)[..., None, None]
+    return moments, share, units
 
 
 def _whitener(G: np.ndarray) -> np.ndarray:
@@ -114,10 +132,10 @@ def _signed_eigen(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _apply_split(problem: Problem, A: np.ndarray, W: np.ndarray, sigma: np.ndarray, split: Split, place: int) -> None:
     """Put one half of a split expert in the place of another, in the given arrays."""
     i = split.expert
-    A[place], A[i] = A[i] - sigma[i] * split.shift, A[i] + sigma[i] * split.shift
+    A[place], A[i] = A[i] - split.unit * split.shift, A[i] + split.unit * split.shift
     W[place], sigma[place] = W[i], sigma[i]
     if problem.rows.map.intercept:
-        A[[i, place], -1] += sigma[i] * split.level
+        A[[i, place], -1] += split.unit * split.level
         W[[i, place], -1] -= np.log(2.0)
     if split.turn is not None:
         W[place], W[i] = W[i] - split.turn, W[i] + split.turn

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from skmoe.likelihood import InputMap
+from skmoe.rows.arrays import Array
 from skmoe.rows.table_moments import TableMoments
 
 __all__ = ["standardised", "whitening"]
@@ -48,8 +49,9 @@ def standardised(
     outputs: bool,
     expert_columns: Sequence[int] | None = None,
     gate_columns: Sequence[int] | None = None,
+    working: Callable[[Array], Array] | None = None,
 ) -> InputMap:
-    """The map to standardised inputs and, if `outputs`, to centred and scaled outputs.
+    """The map to standardised inputs and, if `outputs`, to centred and scaled outputs, after `working` if given.
 
     Where experts and gate see other columns, each gets a whitening of its own, one beside the other.
     """
@@ -59,7 +61,7 @@ def standardised(
         scale = float(np.hypot(moments.y_std, moments.y_mean - shift)) or 1.0
     if expert_columns is None and gate_columns is None:
         center, transform = whitening(moments, centered=intercept)
-        return InputMap(center, transform, intercept, y_shift=shift, y_scale=scale)
+        return InputMap(center, transform, intercept, y_shift=shift, y_scale=scale, working=working)
     center = np.zeros(len(moments.mean))
     blocks = []
     for columns in (expert_columns, gate_columns):
@@ -76,4 +78,5 @@ def standardised(
         gate_columns=tuple(range(first, width)),
         y_shift=shift,
         y_scale=scale,
+        working=working,
     )

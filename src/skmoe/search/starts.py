@@ -95,7 +95,8 @@ def _labels(problem: Problem, kinds: Sequence[StartKind], rng: np.random.Generat
     Z, n = rows.gate_inputs(), rows.n
     if rows.map.intercept:
         Z = Z[:, :-1]
-    y = to_numpy(rows.y)
+    family = problem.family
+    y = to_numpy(rows.y if family.noise_dof is not None else family.start_response(rows.y))
     spread = float(np.std(y)) or 1.0
     joint = np.column_stack([Z, config.output_weight / spread * y])
     labels = np.empty((n, len(kinds)), dtype=np.int64)

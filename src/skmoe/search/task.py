@@ -87,6 +87,8 @@ class Task:
         Strength of the penalty, whether asked for or chosen.
     pooled : (De,) array
         The single regression that a penalty draws experts to.
+    log_jacobian : float
+        Mean over rows of `Family.log_jacobian`, by which log-likelihoods of outputs and of what is fitted differ.
     """
 
     spec: ModelSpec
@@ -99,6 +101,7 @@ class Task:
     resolution: float = 0.0
     penalty: float = 0.0
     pooled: Any = 0.0
+    log_jacobian: float = 0.0
 
     @property
     def map(self) -> InputMap:
@@ -117,28 +120,32 @@ class Task:
 
     def problem(self, k: int, rows: ModelRows | None = None) -> Problem:
         """The model with k experts over all rows, or over others."""
-        noise = self.spec.noise if isinstance(self.spec.noise, str) else float(self.spec.noise) / self.map.y_scale
-        spread = self.moments.y_std / self.map.y_scale
+        family, noise = self.spec.family.inner, self.spec.noise
+        spread = self.moments.y_std / self.map.y_scale if family.noise_dof is not None else 1.0
+        if not family.has_scale:
+            noise = 1.0
+        elif not isinstance(noise, str):
+            noise = float(noise) / self.map.y_scale
         settings = Settings(
             noise=noise,
             penalty=self.penalty if k > 1 else 0.0,
             pooled=self.pooled,
-            noise_floor=NOISE_FLOOR * spread,
+            noise_floor=family.least_scale if family.noise_dof is None else NOISE_FLOOR * spread,
             resolution=self.resolution,
         )
-        return Problem(self.rows if rows is None else rows, k, self.spec.family, settings, spread)
+        return Problem(self.rows if rows is None else rows, k, family, settings, spread)
 
     def in_callers_units(self, log_likelihood: float) -> float:
         """Mean log-likelihood of the caller's y from that of the outputs as the model sees them."""
-        return log_likelihood - float(np.log(self.map.y_scale))
+        return log_likelihood - float(np.log(self.map.y_scale)) + self.log_jacobian
 
 
 def pooled_coefficients(spec: ModelSpec, moments: TableMoments, map: InputMap) -> np.ndarray | None:
-    """The single regression of all rows on the standardised scale, (De,); None for experts that are not linear.
+    """The single regression of all rows on the standardised scale, (De,); None where it is not by least squares.
 
     There inputs have the identity for their second moment, so that coefficients are cross moments.
     """
-    if not spec.family.location_scale:
+    if not spec.family.inner.least_squares:
         return None
     cross = moments.cross if spec.intercept else moments.cross + moments.mean * moments.y_mean
     coef = (cross if map.transform is None else map.transform.T @ cross) / map.y_scale
@@ -200,32 +207,50 @@ def prepare(
     if small:
         X, y, weight = in_memory(X, y, weight)
     scale = streamed_scale(weight) if rows.streamed else 1.0
-    moments = table_moments(X, y, weight, rows.names)
+    working = None if spec.family.inner is spec.family else spec.family.working
+    moments = table_moments(X, y, weight, rows.names, working)
     moments = moments if scale == 1.0 else replace(moments, total=float(moments.rows))
     map = standardised(
         moments,
         intercept=spec.intercept,
-        outputs=spec.family.location_scale,
+        outputs=spec.family.inner.location_scale,
         expert_columns=spec.expert_columns,
         gate_columns=spec.gate_columns,
+        working=working,
     )
+    jacobian = 0.0 if working is None else _mean_log_jacobian(spec.family, y, weight)
     if small:
         if rows.streamed and weight is not None:
             X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0] * scale
         X, y, weight = canonical(X, y, weight, config)
         all_rows = MappedRows.of(X, y, map, weight).in_memory()
-        return Task(spec, moments, all_rows, all_rows, moments.rows, control, config, _resolution(all_rows))
+        least = _resolution(spec.family, all_rows)
+        return Task(spec, moments, all_rows, all_rows, moments.rows, control, config, least, log_jacobian=jacobian)
     all_rows = MappedRows(X, y, weight, map, moments.total, scale).in_memory()
     X, y, weight = take_rows((X, y, weight), np.sort(rng.choice(X.shape[0], size=most, replace=False)))
     sample = MappedRows.of(X, y, map, None if weight is None else weight * scale).in_memory()
-    return Task(spec, moments, all_rows, sample, moments.rows, control, config, _resolution(sample))
+    least = _resolution(spec.family, sample)
+    return Task(spec, moments, all_rows, sample, moments.rows, control, config, least, log_jacobian=jacobian)
 
 
-def _resolution(rows: ModelRows) -> float:
+def _mean_log_jacobian(family: Family, y: Array, weight: Array | None) -> float:
+    def kernel(t: Array, w: Array | None) -> tuple[Array, ...]:
+        xp = array_namespace(t)
+        values = family.log_jacobian(t)
+        return (xp.sum(values), t.shape[0]) if w is None else (xp.sum(values * w), xp.sum(w))
+
+    total, rows = (float(s) for s in sum_over_blocks(kernel, y, weight, block_rows=2**16))
+    return total / rows
+
+
+def _resolution(family: Family, rows: ModelRows) -> float:
     """Least noise scale of rounded outputs, as the model sees them; zero where they are not rounded.
 
-    A law of outputs rounded to a step cannot have a density above one over the step.
+    A law of outputs rounded to a step cannot have a density above one over the step. Only outputs that are a centre
+    plus noise are looked at.
     """
+    if family.noise_dof is None:
+        return 0.0
     values = np.unique(to_numpy(rows.map.outputs(rows.y) if isinstance(rows, MappedRows) else rows.y))
     if len(values) > (1 - ROUNDED) * rows.n or len(values) < 2:
         return 0.0

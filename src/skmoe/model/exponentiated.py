@@ -1,0 +1,94 @@
+"""Predictive laws of positive outputs whose logs have a `Mixture` for their law."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skmoe.model import regions
+from skmoe.model.mixture import Mixture
+from skmoe.model.quantiles import Quantiles
+
+__all__ = ["Exponentiated"]
+
+
+def _logs(y: np.ndarray) -> np.ndarray:
+    """Logs of outputs, minus infinity for those of zero or less."""
+    y = np.asarray(y, dtype=np.float64)
+    return np.where(y > 0, np.log(np.where(y > 0, y, 1.0)), -np.inf)
+
+
+@dataclass(frozen=True)
+class Exponentiated(Quantiles):
+    """Laws of n rows: those of exp(z) for z with the laws `log`."""
+
+    log: Mixture
+
+    def __len__(self) -> int:
+        return len(self.log)
+
+    def take(self, rows: Any) -> Exponentiated:
+        """The laws of some rows, by index, mask or slice."""
+        return Exponentiated(self.log.take(rows))
+
+    def logpdf(self, y: np.ndarray) -> np.ndarray:
+        """Log density at y."""
+        z, possible = _logs(y), np.asarray(y) > 0
+        z = np.where(possible, z, 0.0)
+        return np.where(possible, self.log.logpdf(z) - z, -np.inf)
+
+    def cdf(self, y: np.ndarray) -> np.ndarray:
+        """Probability of an output of at most y."""
+        z, possible = _logs(y), np.asarray(y) > 0
+        return np.where(possible, self.log.cdf(np.where(possible, z, 0.0)), 0.0)
+
+    def normal_scores(self, y: np.ndarray) -> np.ndarray:
+        """Normal scores of y, which must be positive."""
+        return self.log.normal_scores(np.log(y))
+
+    def standard_scores(self, y: np.ndarray) -> np.ndarray:
+        """Scores of y that have the calibration's standard law where it is right."""
+        return self.log.standard_scores(np.log(y))
+
+    def log_tails(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Log of the probability below y and above y."""
+        z, possible = _logs(y), np.asarray(y) > 0
+        below, above = self.log.log_tails(np.where(possible, z, 0.0))
+        return np.where(possible, below, -np.inf), np.where(possible, above, 0.0)
+
+    def mean(self) -> np.ndarray:
+        """Mean of the mixture, components taken as Gaussian in the logs, (n,)."""
+        return np.sum(self.log.weights * np.exp(self.log.centers + 0.5 * self.log.scales**2), axis=1)
+
+    def std(self) -> np.ndarray:
+        """Standard deviation of the mixture, components taken as Gaussian in the logs, (n,)."""
+        squares = np.sum(self.log.weights * np.exp(2 * self.log.centers + 2 * self.log.scales**2), axis=1)
+        return np.sqrt(np.maximum(squares - self.mean() ** 2, 0.0))
+
+    def _at_tail(self, tail: Any, *, upper: Any) -> np.ndarray:
+        return np.exp(self.log._at_tail(tail, upper=upper))
+
+    def central(self, score: float) -> np.ndarray:
+        """Outputs whose standard scores are -score and score, (n, 2)."""
+        return np.exp(self.log.central(score))
+
+    def sets(self, log_outside: float) -> list[np.ndarray]:
+        """Smallest sets, as intervals (m, 2) in ascending order, by the log of the probability outside."""
+        if log_outside == -np.inf:
+            return [np.array([[0.0, np.inf]]) for _ in range(len(self))]
+        levels = np.exp(max(log_outside, -600.0)) * np.array([0.5, 0.1])
+        return regions.smallest_sets(self, np.exp(self.log.nodes(levels)), log_outside)
+
+    def region(self, coverage: float) -> list[np.ndarray]:
+        """Smallest set of probability `coverage` for each row, as intervals (m, 2) in ascending order."""
+        return self.sets(float(np.log1p(-coverage)))
+
+    def log_less_likely(self, y: np.ndarray) -> np.ndarray:
+        """Log probability of an output of lower density than y, (n,)."""
+        return regions.log_less_likely(self, np.column_stack([np.exp(self.log.nodes([0.05, 1e-3])), y]), y)
+
+    def sample(self, rng: np.random.Generator) -> np.ndarray:
+        """Draw an output for each row, (n,)."""
+        return np.exp(self.log.sample(rng))

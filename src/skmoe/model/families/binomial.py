@@ -1,0 +1,81 @@
+"""Experts that say yes or no: outputs 0 and 1 whose log odds are the predictor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from skmoe.model.families.links import log_one_plus_exp, logistic
+from skmoe.model.family import Family, Law
+from skmoe.rows.arrays import Array
+
+__all__ = ["BinomialFamily"]
+
+
+@dataclass(frozen=True)
+class BinomialLaw(Law):
+    """Outputs 0 and 1 at a block of rows."""
+
+    y: Array
+    eta: Array
+
+    @cached_property
+    def _probability(self) -> Array:
+        return logistic(self.eta)
+
+    @property
+    def log_density(self) -> Array:
+        """Log probability of the outputs."""
+        return self.y * self.eta - log_one_plus_exp(self.eta)
+
+    @cached_property
+    def score(self) -> Array:
+        """Output less probability."""
+        return self.y - self._probability
+
+    @cached_property
+    def curvature(self) -> Array:
+        """Variance of the output."""
+        return self._probability * (1 - self._probability)
+
+
+@dataclass(frozen=True)
+class BinomialFamily(Family):
+    """Outputs 0 and 1; the log odds of a 1 are eta."""
+
+    name = "binomial"
+    discrete = True
+    lowest = 0.0
+    highest = 1.0
+    support = "0 and 1"
+
+    def at(self, y: Array, eta: Array, scale: Array) -> BinomialLaw:
+        """The law at a block of rows."""
+        return BinomialLaw(y, eta)
+
+    def start_response(self, y: Array) -> Array:
+        """The first step of iterated least squares from even odds."""
+        return 4 * (y - 0.5)
+
+    def impossible(self, y: Array) -> Array:
+        """Outputs other than 0 and 1."""
+        return (y != 0) & (y != 1)
+
+    def mean(self, eta: Array, scale: Array) -> Array:
+        """Probability of a 1."""
+        return logistic(eta)
+
+    def variance(self, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """Variance of the output."""
+        p = np.asarray(logistic(eta))
+        return p * (1 - p)
+
+    def cdf(self, y: np.ndarray, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """Probability of an output of at most y."""
+        return np.where(y < 0, 0.0, np.where(y < 1, np.asarray(logistic(-eta)), 1.0))
+
+    def sample(self, eta: np.ndarray, scale: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Draw outputs."""
+        return (rng.random(np.shape(eta)) < logistic(eta)).astype(np.float64)

@@ -1,0 +1,182 @@
+r"""Experts of positive outputs: gamma laws whose log mean is the predictor.
+
+The scale :math:`\sigma` is the coefficient of variation, so that the shape is :math:`a = \sigma^{-2}`, and with
+:math:`u = y / \mu`
+
+.. math:: f = a \log a - \log\Gamma(a) + a (\log u - u) - \log y.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import special
+
+from skmoe.model.families.links import exponential
+from skmoe.model.family import Family, Law
+from skmoe.model.special import digamma, log_gamma, trigamma
+from skmoe.rows.arrays import Array, array_namespace
+
+__all__ = ["GammaFamily", "bounded_scale", "shape_scales", "shape_slope"]
+
+MOST = 1e3  # scale; no output varies a thousand times as much as its mean
+STEPS = 8  # of Newton, from a start that is right to a percent
+
+
+def bounded_scale(scale: Array) -> Array:
+    """Scales as they count: none is above a thousand."""
+    return array_namespace(scale).clip(scale, None, MOST)
+
+
+def shape_slope(statistic: np.ndarray, share: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """Derivative over the log scale, from sums of u - log u - 1 and of responsibilities."""
+    a = 1.0 / np.asarray(scale, dtype=np.float64) ** 2
+    return -2 * a * (share * (np.log(a) - special.digamma(a)) - statistic)
+
+
+def shape_scales(statistic: np.ndarray, share: np.ndarray, ridge: float | np.ndarray, floor: float) -> np.ndarray:
+    """Scales at which `shape_slope` is zero, drawn together by a ridge."""
+    s = np.maximum(statistic / share, floor**2 / 2)
+    a = (3 - s + np.sqrt((s - 3) ** 2 + 24 * s)) / (12 * s)
+    logs = -0.5 * np.log(a)
+    for _ in range(STEPS):  # Newton on each log scale, about the mean as it moves
+        a = np.exp(-2 * logs)
+        slope = -2 * a * share * (np.log(a) - special.digamma(a) - s)
+        pull = ridge * (logs - np.mean(logs, axis=-1, keepdims=True))
+        # for large a what is left of the difference is rounding, and the curvature is 2
+        curve = np.where(a > 1e4, 2.0, 4 * a * (np.minimum(a, 1e4) * special.polygamma(1, np.minimum(a, 1e4)) - 1))
+        logs = logs + np.clip((slope - pull) / (share * curve + ridge), -1.0, 1.0)
+    return np.maximum(np.exp(logs), floor)
+
+
+@dataclass(frozen=True)
+class GammaLaw(Law):
+    """Gamma laws of mean exp(eta) at a block of rows."""
+
+    y: Array
+    eta: Array
+    scale: Array
+
+    @cached_property
+    def _shape(self) -> Array:
+        return 1.0 / self.scale**2
+
+    @cached_property
+    def _ratio(self) -> Array:
+        return exponential(self._log_ratio)
+
+    @cached_property
+    def _log_ratio(self) -> Array:
+        return array_namespace(self.y).log(self.y) - self.eta
+
+    @property
+    def log_density(self) -> Array:
+        """Log density."""
+        a, xp = self._shape, array_namespace(self.eta)
+        out = self._log_ratio - self._ratio
+        out *= a
+        out += a * xp.log(a) - log_gamma(a)
+        out -= xp.log(self.y)
+        return out
+
+    @cached_property
+    def score(self) -> Array:
+        """Shape times relative residual."""
+        return self._shape * self.step_score
+
+    @property
+    def curvature(self) -> Array:
+        """Shape times output over mean."""
+        return self._shape * self._ratio
+
+    @cached_property
+    def scale_score(self) -> Array:
+        """Derivative over the log scale."""
+        a, xp = self._shape, array_namespace(self.eta)
+        return -2 * a * (xp.log(a) - digamma(a) - self.scale_statistic)
+
+    @property
+    def scale_curvature(self) -> Array:
+        """Negative second derivative over the log scale."""
+        a = self._shape
+        return 2 * self.scale_score - 4 * a * (1 - a * trigamma(a))
+
+    @property
+    def cross_curvature(self) -> Array:
+        """Twice the score."""
+        return 2 * self.score
+
+    @cached_property
+    def step_score(self) -> Array:
+        """Relative residual; the shape cancels in the M-step."""
+        return self._ratio - 1.0
+
+    @property
+    def step_weight(self) -> Array | None:
+        """Ones: the expected curvature over the shape."""
+        return None
+
+    @cached_property
+    def scale_statistic(self) -> Array:
+        """Output over mean, less its log, less one."""
+        return self._ratio - self._log_ratio - 1.0
+
+
+@dataclass(frozen=True)
+class GammaFamily(Family):
+    """Positive outputs of mean exp(eta) whose standard deviation is the scale times the mean."""
+
+    name = "gamma"
+    has_scale = True
+    lowest = 0.0
+    support = "positive numbers"
+
+    def at(self, y: Array, eta: Array, scale: Array) -> GammaLaw:
+        """The law at a block of rows."""
+        return GammaLaw(y, eta, bounded_scale(scale))
+
+    def step_scale(self, scale: np.ndarray) -> np.ndarray:
+        """One over the shape, which cancels in the M-step."""
+        return scale**2
+
+    def updated_scales(
+        self, statistic: np.ndarray, share: np.ndarray, ridge: float | np.ndarray, floor: float
+    ) -> np.ndarray:
+        """Scales of maximum likelihood, drawn together by a ridge."""
+        return shape_scales(statistic, share, ridge, floor)
+
+    def scale_slope(self, statistic: np.ndarray, share: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """Slope over the log scales."""
+        return shape_slope(statistic, share, scale)
+
+    def start_response(self, y: Array) -> Array:
+        """Logs of the outputs."""
+        return array_namespace(y).log(y)
+
+    def start_scale(self, residual: np.ndarray) -> np.ndarray:
+        """Deviations of the logs are about coefficients of variation."""
+        return np.clip(residual, 0.05, 2.0)
+
+    def impossible(self, y: Array) -> Array:
+        """Outputs of zero or less."""
+        return ~(y > 0)
+
+    def mean(self, eta: Array, scale: Array) -> Array:
+        """Mean of the output."""
+        return array_namespace(eta).exp(eta)
+
+    def variance(self, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """Variance of the output."""
+        return (scale * np.exp(eta)) ** 2
+
+    def cdf(self, y: np.ndarray, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """Probability of an output of at most y."""
+        a = 1.0 / np.asarray(scale, dtype=np.float64) ** 2
+        return special.gammainc(a, a * np.maximum(y, 0.0) * np.exp(-eta))
+
+    def sample(self, eta: np.ndarray, scale: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Draw outputs."""
+        a = 1.0 / np.asarray(scale, dtype=np.float64) ** 2
+        return rng.gamma(a, np.exp(eta) / a)

@@ -1,0 +1,60 @@
+"""Experts of positive outputs whose logs are Gaussian about the predictor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr
+
+from skmoe.model.family import Family
+from skmoe.model.gaussian import GaussianFamily
+from skmoe.rows.arrays import Array, array_namespace
+
+__all__ = ["LognormalFamily"]
+
+LINEAR = GaussianFamily.linear()
+
+
+@dataclass(frozen=True)
+class LognormalFamily(Family):
+    """Positive outputs; log y is Gaussian about eta. What is fitted is the Gaussian law of log y."""
+
+    name = "lognormal"
+    has_scale = True
+    lowest = 0.0
+    support = "positive numbers"
+
+    @property
+    def inner(self) -> Family:
+        """Gaussian noise about the predictor."""
+        return LINEAR
+
+    def working(self, y: Array) -> Array:
+        """Logs of the outputs."""
+        xp = array_namespace(y)
+        return xp.log(xp.astype(y, xp.float64, copy=False))
+
+    def log_jacobian(self, y: Array) -> Array:
+        """Log of one over the output."""
+        return -self.working(y)
+
+    def impossible(self, y: Array) -> Array:
+        """Outputs of zero or less."""
+        return ~(y > 0)
+
+    def mean(self, eta: Array, scale: Array) -> Array:
+        """Mean of the output, above its median exp(eta)."""
+        return array_namespace(eta).exp(eta + 0.5 * scale**2)
+
+    def variance(self, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """Variance of the output."""
+        return np.expm1(scale**2) * np.exp(2 * eta + scale**2)
+
+    def cdf(self, y: np.ndarray, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """Probability of an output of at most y."""
+        return np.where(y > 0, ndtr((np.log(np.where(y > 0, y, 1.0)) - eta) / scale), 0.0)
+
+    def sample(self, eta: np.ndarray, scale: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Draw outputs."""
+        return np.exp(eta + scale * rng.standard_normal(np.shape(eta)))

@@ -1,0 +1,147 @@
+r"""Experts that count with more spread than Poisson's: negative binomial laws whose log mean is the predictor.
+
+A count is Poisson about a rate that is itself gamma: :math:`\mu u` with :math:`u` of mean one, shape
+:math:`a = \sigma^{-2}` and so coefficient of variation :math:`\sigma`. The variance is :math:`\mu + \sigma^2 \mu^2`.
+Given the count, u has mean :math:`(a + y) / (a + \mu)` and :math:`E \log u = \psi(a + y) - \log(a + \mu)`: scales are
+updated as those of a gamma law of u, which is EM for the rates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import special
+
+from skmoe.model.families.gamma import bounded_scale, shape_scales, shape_slope
+from skmoe.model.families.links import bounded, exponential
+from skmoe.model.families.poisson import PoissonFamily
+from skmoe.model.family import Law
+from skmoe.model.special import digamma, log_gamma, trigamma
+from skmoe.rows.arrays import Array, array_namespace
+
+__all__ = ["NegativeBinomialFamily"]
+
+
+@dataclass(frozen=True)
+class NegativeBinomialLaw(Law):
+    """Counts of mean exp(eta) at a block of rows."""
+
+    y: Array
+    eta: Array
+    scale: Array
+
+    @cached_property
+    def _shape(self) -> Array:
+        return 1.0 / self.scale**2
+
+    @cached_property
+    def _mean(self) -> Array:
+        return array_namespace(self.eta).exp(self.eta)
+
+    @cached_property
+    def _log_excess(self) -> Array:
+        """Log of 1 + mean / shape."""
+        return array_namespace(self.eta).log1p(self._mean * self.scale**2)
+
+    @cached_property
+    def _spread(self) -> Array:
+        """Variance over mean."""
+        return 1.0 + self._mean * self.scale**2
+
+    @property
+    def log_density(self) -> Array:
+        """Log probability of the counts."""
+        a, y, xp = self._shape, self.y, array_namespace(self.eta)
+        rising = log_gamma(a + y) - log_gamma(a) - y * xp.log(a)
+        return rising - log_gamma(y + 1.0) + y * self.eta - (a + y) * self._log_excess
+
+    @cached_property
+    def score(self) -> Array:
+        """Residual over variance, times mean."""
+        return (self.y - self._mean) / self._spread
+
+    @property
+    def curvature(self) -> Array:
+        """Negative second derivative over the predictor."""
+        return self._mean * (1.0 + self.y * self.scale**2) / self._spread**2
+
+    @cached_property
+    def _shape_score(self) -> Array:
+        """Derivative over the shape."""
+        a, y = self._shape, self.y
+        return digamma(a + y) - digamma(a) - self._log_excess - (y - self._mean) / (a + self._mean)
+
+    @cached_property
+    def scale_score(self) -> Array:
+        """Derivative over the log scale."""
+        return -2 * self._shape * self._shape_score
+
+    @property
+    def scale_curvature(self) -> Array:
+        """Negative second derivative over the log scale."""
+        a, y, total = self._shape, self.y, self._shape + self._mean
+        bend = trigamma(a + y) - trigamma(a) + 1 / a - 1 / total + (y - self._mean) / total**2
+        return 2 * self.scale_score - 4 * a**2 * bend
+
+    @property
+    def cross_curvature(self) -> Array:
+        """Negative mixed derivative."""
+        return 2 * self._shape * self._mean * (self.y - self._mean) / (self._shape + self._mean) ** 2
+
+    @property
+    def step_weight(self) -> Array | None:
+        """The expected curvature."""
+        return self._mean / self._spread
+
+    @property
+    def scale_statistic(self) -> Array:
+        """Expected u - log u - 1 of the rate, given the count."""
+        a, xp = self._shape, array_namespace(self.eta)
+        total = a + self._mean
+        return (a + self.y) / total - digamma(a + self.y) + xp.log(total) - 1.0
+
+
+@dataclass(frozen=True)
+class NegativeBinomialFamily(PoissonFamily):
+    """Counts of mean exp(eta) and variance mean + (scale * mean)^2; Poisson where the scale vanishes."""
+
+    name = "negative-binomial"
+    has_scale = True
+    least_scale = 1e-2
+    may_end_at_least_scale = True
+
+    def at(self, y: Array, eta: Array, scale: Array) -> NegativeBinomialLaw:  # type: ignore[override]
+        """The law at a block of rows."""
+        return NegativeBinomialLaw(y, bounded(eta), bounded_scale(scale))
+
+    def updated_scales(
+        self, statistic: np.ndarray, share: np.ndarray, ridge: float | np.ndarray, floor: float
+    ) -> np.ndarray:
+        """Scales of the rates' gamma laws, drawn together by a ridge."""
+        return shape_scales(statistic, share, ridge, floor)
+
+    def scale_slope(self, statistic: np.ndarray, share: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """Slope over the log scales: that of the rates' law, by Fisher's identity."""
+        return shape_slope(statistic, share, scale)
+
+    def start_scale(self, residual: np.ndarray) -> np.ndarray:
+        """Deviations of the logs, some of which is Poisson's."""
+        return np.clip(0.7 * residual, 0.1, 2.0)
+
+    def variance(self, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """Variance of the count."""
+        mean = np.asarray(exponential(eta))
+        return mean + (scale * mean) ** 2
+
+    def cdf(self, y: np.ndarray, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """Probability of a count of at most y."""
+        a = 1.0 / np.asarray(scale, dtype=np.float64) ** 2
+        found = special.betainc(a, np.maximum(np.floor(y), 0.0) + 1.0, a / (a + exponential(eta)))
+        return np.where(y < 0, 0.0, found)
+
+    def sample(self, eta: np.ndarray, scale: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Draw counts."""
+        a = 1.0 / np.asarray(scale, dtype=np.float64) ** 2
+        return rng.poisson(exponential(eta) * rng.gamma(a, 1 / a, size=np.shape(eta))).astype(np.float64)

@@ -1,0 +1,166 @@
+r"""Robust experts: Student t noise about the predictor, so that outputs far from all experts draw none of them.
+
+The noise is Gaussian with a variance of its own in each row, and EM for these variances weighs a row with standardised
+residual s by :math:`w = (\nu + 1) / (\nu + s^2)`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from skmoe.model import student
+from skmoe.model.family import Family, Law
+from skmoe.model.gaussian import root_mean_squares, squares_after
+from skmoe.rows.arrays import Array, array_namespace
+
+__all__ = ["StudentFamily"]
+
+
+@dataclass(frozen=True)
+class StudentLaw(Law):
+    """Student t noise about the predictor at a block of rows."""
+
+    dof: float
+    residual: Array
+    scale: Array
+
+    @cached_property
+    def _squares(self) -> Array:
+        """Squared standardised residuals."""
+        return (self.residual / self.scale) ** 2
+
+    @cached_property
+    def _weight(self) -> Array:
+        return (self.dof + 1) / (self.dof + self._squares)
+
+    @property
+    def log_density(self) -> Array:
+        """Log density, less its constant."""
+        xp = array_namespace(self.residual)
+        return -0.5 * (self.dof + 1) * xp.log1p(self._squares / self.dof) - xp.log(self.scale)
+
+    @cached_property
+    def score(self) -> Array:
+        """Weighted residual over squared scale."""
+        return self.step_score / self.scale**2
+
+    @property
+    def curvature(self) -> Array:
+        """Negative second derivative over the predictor, below zero for outputs far out."""
+        return self._weight**2 * (self.dof - self._squares) / ((self.dof + 1) * self.scale**2)
+
+    @cached_property
+    def scale_score(self) -> Array:
+        """Weighted squared standardised residual less one."""
+        return self._weight * self._squares - 1
+
+    @property
+    def scale_curvature(self) -> Array:
+        """Negative second derivative over the log scale."""
+        return 2 * self._bend * self._squares
+
+    @property
+    def cross_curvature(self) -> Array:
+        """Negative mixed derivative."""
+        return 2 * self._bend * self.residual / self.scale**2
+
+    @cached_property
+    def _bend(self) -> Array:
+        return self._weight**2 * self.dof / (self.dof + 1)
+
+    @cached_property
+    def step_score(self) -> Array:
+        """Weighted residual; the squared scale cancels in the M-step."""
+        return self._weight * self.residual
+
+    @property
+    def step_weight(self) -> Array | None:
+        """Weights of the rows."""
+        return self._weight
+
+    @property
+    def scale_statistic(self) -> Array:
+        """Weighted squared residual."""
+        return self._weight * self.residual**2
+
+
+@dataclass(frozen=True)
+class StudentFamily(Family):
+    """Student t noise about the predictor.
+
+    Parameters
+    ----------
+    dof : float
+        Degrees of freedom, shared by all experts; where a fit learns them, those it starts from.
+    learned : bool
+        Whether a fit learns them.
+    """
+
+    dof: float = 4.0
+    learned: bool = False
+
+    name = "student"
+    location_scale = True
+    has_scale = True
+
+    def __post_init__(self) -> None:
+        if not 0 < self.dof < np.inf:
+            raise ValueError(f"dof must be a positive number; got {self.dof!r}")
+
+    @property
+    def noise_dof(self) -> float | None:  # type: ignore[override]
+        """Degrees of freedom of the noise."""
+        return self.dof
+
+    @property
+    def log_base(self) -> float:  # type: ignore[override]
+        """Log density of the standard law at zero."""
+        return float(student.log_normaliser(1 / self.dof))
+
+    def at(self, y: Array, eta: Array, scale: Array) -> StudentLaw:
+        """The law at a block of rows."""
+        return StudentLaw(self.dof, y - eta, scale)
+
+    def step_scale(self, scale: np.ndarray) -> np.ndarray:
+        """The squared scale, which cancels in the M-step."""
+        return scale**2
+
+    def statistic_after(
+        self, statistic: np.ndarray, steps: np.ndarray, gradient: np.ndarray, gram: np.ndarray
+    ) -> np.ndarray:
+        """Weighted squared residuals after the step, weights as before."""
+        return squares_after(statistic, steps, gradient, gram)
+
+    def updated_scales(
+        self, statistic: np.ndarray, share: np.ndarray, ridge: float | np.ndarray, floor: float
+    ) -> np.ndarray:
+        """Root mean square weighted residuals, drawn together by a ridge."""
+        return root_mean_squares(statistic, share, ridge, floor)
+
+    def scale_slope(self, statistic: np.ndarray, share: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """Weighted squared standardised residuals less responsibilities."""
+        return statistic / scale**2 - share
+
+    def start_scale(self, residual: np.ndarray) -> np.ndarray:
+        """Residual scales, which outputs far out have widened."""
+        return 0.7 * residual
+
+    def mean(self, eta: Array, scale: Array) -> Array:
+        """The centre, which is the mean where there is one."""
+        return eta
+
+    def variance(self, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """Variance of the noise, infinite for two degrees of freedom or fewer."""
+        times = self.dof / (self.dof - 2) if self.dof > 2 else np.inf
+        return np.broadcast_to(times * scale**2, np.broadcast_shapes(np.shape(eta), np.shape(scale)))
+
+    def cdf(self, y: np.ndarray, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """Probability of an output of at most y."""
+        return student.cdf((y - eta) / scale, self.dof)
+
+    def sample(self, eta: np.ndarray, scale: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Draw outputs."""
+        return eta + scale * rng.standard_t(self.dof, size=np.shape(eta))

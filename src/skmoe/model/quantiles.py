@@ -1,0 +1,46 @@
+"""What the laws of n rows have in common: quantiles and intervals by the probability of a tail."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Quantiles"]
+
+
+class Quantiles:
+    """Laws of n rows; a subclass finds the outputs at a tail."""
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def _at_tail(self, tail: Any, *, upper: Any) -> np.ndarray:
+        """Output below which, or above which, the probability is `tail`."""
+        raise NotImplementedError
+
+    def logpdf(self, y: np.ndarray) -> np.ndarray:
+        """Log density at y."""
+        raise NotImplementedError
+
+    def pdf(self, y: np.ndarray) -> np.ndarray:
+        """Density at y."""
+        return np.exp(self.logpdf(y))
+
+    def quantile(self, level: Any) -> np.ndarray:
+        """Output that is not exceeded with probability `level`: (n,), or (n, m) for a list of m levels."""
+        levels = np.asarray(level, dtype=np.float64)
+        if levels.ndim > 1 or not np.all((levels >= 0) & (levels <= 1)):
+            raise ValueError(f"levels must be between 0 and 1; got {level!r}")
+        if levels.ndim == 0:
+            return self._at_tail(np.minimum(levels, 1 - levels), upper=bool(levels > 0.5))
+        columns = [self._at_tail(np.minimum(p, 1 - p), upper=bool(p > 0.5)) for p in levels]
+        return np.stack(columns, axis=1) if columns else np.empty((len(self), 0))
+
+    def interval(self, coverage: float) -> np.ndarray:
+        """Bounds between which an output falls with probability `coverage`, tails of equal weight, (n, 2)."""
+        return self.bounds((1 - coverage) / 2)
+
+    def bounds(self, tail: float) -> np.ndarray:
+        """Lower and upper bounds with probability `tail` outside on either side, (n, 2)."""
+        return np.stack([self._at_tail(tail, upper=False), self._at_tail(tail, upper=True)], axis=1)
