@@ -8,7 +8,7 @@ The flow, which the folders of this package follow::
       -> likelihood   sums over rows: EM sums, gradient, curvature, penalty
       -> search       standardise, starts, race, moves, finish, number of experts, checkpoint
       -> inference    covariance, summary, diagnosis
-      -> estimators   MoERegressor
+      -> estimators   MoERegressor, MoEClassifier
       -> plots, report, cli                datasets, metrics, persistence stand beside
 """
 
@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from skmoe import datasets, metrics, plots, report
     from skmoe.datasets import make_moe
-    from skmoe.estimators import MoERegressor, Predictive, load
-    from skmoe.model import Activation
+    from skmoe.estimators import MoEClassifier, MoERegressor, Predictive, load
+    from skmoe.model import Activation, Family, Law, families
     from skmoe.search import joint_em
     from skmoe.spectral import (
         decomposition,
@@ -35,10 +35,14 @@ __version__ = "0.2.0.dev0"
 
 __all__ = [
     "Activation",
+    "Family",
+    "Law",
+    "MoEClassifier",
     "MoERegressor",
     "Predictive",
     "datasets",
     "decomposition",
+    "families",
     "joint_em",
     "label_transform",
     "learn_experts",
@@ -55,6 +59,9 @@ __all__ = [
 
 _HOME = {
     "Activation": "model",
+    "Family": "model",
+    "Law": "model",
+    "MoEClassifier": "estimators",
     "MoERegressor": "estimators",
     "Predictive": "estimators",
     "joint_em": "search",
@@ -67,6 +74,7 @@ _HOME = {
 }
 _MODULES = {
     "decomposition": "spectral.decomposition",
+    "families": "model.families",
     "moments": "spectral.moments",
     "scores": "spectral.scores",
 }

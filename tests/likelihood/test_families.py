@@ -8,7 +8,7 @@ import pytest
 from problems import random_problem
 from skmoe.likelihood import Settings, em_sums, gradient, information, score_outer
 from skmoe.likelihood.batch import ThetaBatch, batch_sums
-from skmoe.model.families import FAMILIES, StudentFamily
+from skmoe.model.families import FAMILIES, MultinomialFamily, StudentFamily
 from skmoe.rows.arrays import to_numpy
 from skmoe.search.ascent import Ascent, Point
 
@@ -63,3 +63,39 @@ def test_em_never_lowers_the_likelihood(rng, name):
         ascent.em()
     assert np.all(np.diff(ascent.trace) >= 0)
     assert ascent.trace[-1] > ascent.trace[0] + 0.01
+
+
+def classes_of(rng, xp=np, k=3, **how):
+    """A random point of a problem with four classes, three predictors an expert."""
+    family = MultinomialFamily(4)
+    problem, theta = random_problem(rng, k=k, noise=1.0, settings=Settings(noise=1.0, penalty=0.3), xp=xp, **how)
+    y = xp.asarray(rng.integers(4, size=problem.n).astype(float))
+    A = rng.standard_normal((k, 3 * problem.rows.map.De))
+    return replace(problem, rows=replace(problem.rows, y=y), family=family), replace(theta, A=A)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [{"intercept": True}, {"expert_columns": (0, 2), "gate_columns": (1,)}, {"k": 1}],
+    ids=["same columns", "own columns", "one expert"],
+)
+def test_derivatives_of_several_predictors_match_differences(rng, how):
+    problem, theta = classes_of(rng, **how)
+    here = information(problem, theta)
+    np.testing.assert_allclose(here.gradient, differences(problem, theta, "objective"), atol=1e-7)
+    np.testing.assert_allclose(here.information, -differences(problem, theta, "gradient"), atol=1e-7)
+
+
+def test_sums_of_several_predictors_are_alike_in_batches_and_array_libraries(xp):
+    problem, theta = classes_of(np.random.default_rng(1), xp, intercept=True)
+    plain, _ = classes_of(np.random.default_rng(1), intercept=True)
+    batch, one = batch_sums(problem, ThetaBatch.of([theta, theta])), em_sums(plain, theta)
+    for part in ("share", "expert_gradient", "expert_gram"):
+        np.testing.assert_allclose(getattr(batch, part)[1], getattr(one, part), atol=1e-12)
+    np.testing.assert_allclose(score_outer(problem, theta), score_outer(plain, theta), atol=1e-12)
+
+
+def test_expert_gram_of_classes_is_the_information_of_one_expert(rng):
+    problem, theta = classes_of(rng, k=1)
+    free = replace(problem, settings=replace(problem.settings, penalty=0.0))
+    np.testing.assert_allclose(em_sums(free, theta).expert_gram[0], information(free, theta).information, atol=1e-12)

@@ -23,15 +23,17 @@ from skmoe.inference import (
 )
 from skmoe.inference.diagnosis import FAR_TOO_FEW
 from skmoe.model.checks import check_outputs
-from skmoe.model.families import get_family
+from skmoe.model.families import BinomialFamily, MultinomialFamily, get_family
+from skmoe.model.family import Family
 from skmoe.rows.checks import check_columns, generator
-from skmoe.rows.inputs import rows_to_fit
+from skmoe.rows.classes import class_rows_to_fit
+from skmoe.rows.inputs import RowsToFit, rows_to_fit
 from skmoe.search import Control, Fitted, ModelSpec, Progress, learn
 from skmoe.search.learn import Learned, Request
 from skmoe.search.number import gain
-from skmoe.spectral.options import spectral_options
+from skmoe.spectral.options import SpectralOptions, spectral_options
 
-__all__ = ["fit_regressor"]
+__all__ = ["fit_classifier", "fit_regressor"]
 
 NOT_OF_THE_FIT = ("checkpoint", "verbose", "random_state", "max_time")  # settings that do not make it another fit
 PROGRESS_EVERY = 50  # steps between lines at verbose=1
@@ -47,13 +49,45 @@ def fit_regressor(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
         del model.parameters_
     rows = rows_to_fit(model, X, y, sample_weight)
     check_outputs(family, rows)
+    learned, control = _learned(model, rows, family, model.noise, model.input_law, options)
+    _store(model, learned)
+    _store_noise(model, learned)
+    _store_what_rows_held_out_say(model, learned)
+    _store_what_experts_say(model, rows)
+    _say_what_went_wrong(learned.fitted, model, control)
+    if coarse := coarse_outputs(model):
+        warnings.warn(coarse, RoundedOutputWarning, stacklevel=3)
+
+
+def fit_classifier(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
+    """Fit a `MoEClassifier` to rows."""
+    if hasattr(model, "parameters_"):
+        del model.parameters_
+    rows, model.classes_ = class_rows_to_fit(model, X, y, sample_weight)
+    classes = len(model.classes_)
+    family = BinomialFamily() if classes == 2 else MultinomialFamily(classes)
+    learned, control = _learned(model, rows, family, 1.0, "auto", spectral_options(None))
+    _store(model, learned)
+    k, d = learned.fitted.parameters.A.shape[0], learned.fitted.parameters.A.shape[-1]
+    for name, shape in (("expert_coef", (k, classes - 1, d)), ("expert_intercept", (k, classes - 1))):
+        for end in ("_", "_se_"):
+            setattr(model, name + end, getattr(model, name + end).reshape(shape))
+    _store_what_rows_held_out_say(model, learned)
+    _store_what_experts_say(model, rows)
+    _say_what_went_wrong(learned.fitted, model, control)
+
+
+def _learned(
+    model: Any, rows: RowsToFit, family: Family, noise: str | float, input_law: Any, options: SpectralOptions
+) -> tuple[Learned, Control]:
+    """What is learned from rows by an estimator's settings, and what controlled it."""
     d = rows.X.shape[1]
     spec = ModelSpec(
         family,
-        model.noise,
+        noise,
         model.penalty if isinstance(model.penalty, str) else float(model.penalty),
         bool(model.fit_intercept),
-        input_law=model.input_law,
+        input_law=input_law,
         expert_columns=check_columns(model.expert_features, rows.names, d, "expert_features"),
         gate_columns=check_columns(model.gate_features, rows.names, d, "gate_features"),
     )
@@ -66,17 +100,20 @@ def fit_regressor(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
         settings,
         options,
         int(model.averaging),
-        model.calibration is not None,
+        getattr(model, "calibration", None) is not None,
     )
-    control = Control(float(model.tol), int(model.max_iter), _progress(model.verbose), max_time=model.max_time)
-    learned = learn(rows, spec, request, generator(model.random_state), control, model._search_config)
-    _store(model, learned)
+    tell = _progress(type(model).__name__, model.verbose)
+    control = Control(float(model.tol), int(model.max_iter), tell, max_time=model.max_time)
+    return learn(rows, spec, request, generator(model.random_state), control, model._search_config), control
+
+
+def _store_what_experts_say(model: Any, rows: RowsToFit) -> None:
+    """Where each expert holds, and how the columns of a table became inputs."""
     model.encoder_ = rows.encoder
     model.history_["regimes"] = [asdict(regime) for regime in regimes_from_rows(model, rows.X, rows.weight)]
-    _say_what_went_wrong(learned.fitted, model, control)
 
 
-def _progress(verbose: Any) -> Any:
+def _progress(who: str, verbose: Any) -> Any:
     """Who is told of progress: the caller's own callable, the terminal, or nobody."""
     if callable(verbose) or not verbose:
         return verbose or None
@@ -84,7 +121,7 @@ def _progress(verbose: Any) -> Any:
     def tell(progress: Progress) -> None:
         if verbose > 1 or progress.step % PROGRESS_EVERY == 0:
             print(
-                f"[MoERegressor] {progress}",
+                f"[{who}] {progress}",
                 flush=True,
             )
 
@@ -94,22 +131,20 @@ def _progress(verbose: Any) -> Any:
 def _store(model: Any, learned: Learned) -> None:
     fitted = learned.fitted
     p = fitted.parameters
-    k, d = p.A.shape
-    covariance, few = covariance_of(fitted.optimum), small_sample(fitted.optimum, k)
-    sizes = few.sizes(d)
+    k, d, m = p.A.shape[0], p.A.shape[-1], p.family.predictors
+    covariance, sizes = covariance_of(fitted.optimum), small_sample(fitted.optimum, k).sizes(d, m)
     model.parameters_ = p
     model.expert_coef_, model.expert_intercept_ = p.A, p.b
     model.gate_coef_, model.gate_intercept_ = p.W, p.c
-    model.noise_scale_, model.dof_, model.shares_ = p.sigma * np.sqrt(few.factor), few.dof, fitted.shares
+    model.shares_ = fitted.shares
     model.covariance_ = None if covariance is None else covariance.model * sizes
     model.covariance_robust_ = None if covariance is None else covariance.robust * sizes
-    for name, values in split_errors(model.covariance_, k, d).items():
+    for name, values in split_errors(model.covariance_, k, d, m).items():
         setattr(model, f"{name}_se_", values)
     model.n_experts_, model.n_parameters_ = k, fitted.n_parameters
     model.log_likelihood_ = fitted.log_likelihood
     model.n_iter_ = max(len(fitted.trace) - 1, 1)
     model.converged_, model.identified_ = bool(fitted.converged), bool(fitted.identified)
-    _store_what_rows_held_out_say(model, learned)
     found = fitted.spectral
     model.history_ = {
         "objective": np.asarray(fitted.trace),
@@ -130,6 +165,13 @@ def _store(model: Any, learned: Learned) -> None:
     }
 
 
+def _store_noise(model: Any, learned: Learned) -> None:
+    """Noise scales and degrees of freedom, corrected for small samples."""
+    p = learned.fitted.parameters
+    few = small_sample(learned.fitted.optimum, len(p.A))
+    model.noise_scale_, model.dof_ = p.sigma * np.sqrt(few.factor), few.dof
+
+
 def _store_what_rows_held_out_say(model: Any, learned: Learned) -> None:
     """The penalty, the models averaged, the stability of regimes, and the calibration of predictions."""
     choice, members, task = learned.choice, learned.members, learned.task
@@ -138,7 +180,12 @@ def _store_what_rows_held_out_say(model: Any, learned: Learned) -> None:
     model.member_weights_ = np.zeros(0) if members is None else members.weights
     model.stability_ = regime_stability(learned)
     model.calibration_, model.gate_uncertain_ = None, False
-    if model.calibration is None or choice is None or choice.folds is None or (task is not None and task.sampled):
+    if (
+        getattr(model, "calibration", None) is None
+        or choice is None
+        or choice.folds is None
+        or (task is not None and task.sampled)
+    ):
         return
     if members is not None:
         model.calibration_ = members.held_out.calibration()
@@ -178,7 +225,5 @@ def _say_what_went_wrong(fitted: Fitted, model: Any, control: Control) -> None:
             ConvergenceWarning,
             stacklevel=4,
         )
-    if coarse := coarse_outputs(model):
-        warnings.warn(coarse, RoundedOutputWarning, stacklevel=4)
     if model.n_experts_ > 1 and (few := few_rows(model, FAR_TOO_FEW)):
         warnings.warn(few[0], FewRowsWarning, stacklevel=4)

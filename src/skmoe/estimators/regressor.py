@@ -8,11 +8,12 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from skmoe.estimators.base import MixtureOfExperts
 from skmoe.estimators.fitting import fit_regressor
 from skmoe.estimators.predictive import Predictive
 from skmoe.inference import (
@@ -22,17 +23,16 @@ from skmoe.inference import (
     likelihood_ratio_test,
     regimes_table,
     small_sample_correction,
-    summarise,
 )
-from skmoe.model.evaluation import log_likelihood, r_squared, responsibility_entropy
+from skmoe.model.evaluation import r_squared
 from skmoe.model.families import FAMILIES
 from skmoe.model.family import Family
 from skmoe.model.predictive import PredictiveLaw
-from skmoe.persistence import load_model, save_model
+from skmoe.persistence import load_model
 from skmoe.rows.arrays import Array, to_device, to_numpy
 from skmoe.rows.blocks import in_memory
 from skmoe.rows.checks import RANDOM_STATE, generator
-from skmoe.rows.inputs import apply, rows_to_use
+from skmoe.rows.inputs import rows_to_use
 from skmoe.rows.streamed import Streamed
 from skmoe.rows.threads import with_one_blas_thread
 from skmoe.search import Progress, SearchConfig
@@ -41,7 +41,7 @@ from skmoe.spectral.options import SpectralOptions
 __all__ = ["MoERegressor", "load"]
 
 
-class MoERegressor(RegressorMixin, BaseEstimator):
+class MoERegressor(RegressorMixin, MixtureOfExperts):
     r"""Mixture-of-experts regression: a softmax gate over the inputs picks one of k regressions.
 
     .. math:: y \mid x \sim \sum_i \mathrm{softmax}_i(W x + c)\; N(g(a_i^\top x + b_i), \sigma_i^2)
@@ -230,9 +230,6 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         tags.regressor_tags.poor_score = self.method == "spectral"
         return tags
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "parameters_")
-
     @with_one_blas_thread
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MoERegressor:
         """Fit the model to a table.
@@ -310,27 +307,6 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         """
         return Predictive(self, self._law(), X, held_out=held_out)
 
-    def _by_rows(self, method: str, X: Any, y: Any = None, **how: Any) -> Array:
-        """Evaluate a method of the parameters on the caller's rows."""
-        check_is_fitted(self)
-        return apply(self, getattr(self.parameters_, method), X, y, **how)
-
-    def gate_proba(self, X: Any) -> Array:
-        """Probability of each expert given the inputs.
-
-        Parameters
-        ----------
-        X : (n, d) array or any other holder of rows that `fit` takes
-            Inputs.
-
-        Returns
-        -------
-        (n, k) array
-            Probabilities, which add up to one in each row.
-        """
-        check_is_fitted(self)
-        return self._by_rows("gate_proba", X, width=self.n_experts_)
-
     def expert_predict(self, X: Any) -> Array:
         """What each expert predicts.
 
@@ -346,24 +322,6 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self._by_rows("expert_means", X, width=self.n_experts_)
-
-    def responsibilities(self, X: Any, y: Any) -> Array:
-        """Probability of each expert given inputs and output.
-
-        Parameters
-        ----------
-        X : (n, d) array or any other holder of rows that `fit` takes
-            Inputs.
-        y : (n,) array, or str
-            Outputs, or the name of their column.
-
-        Returns
-        -------
-        (n, k) array
-            Probabilities, which add up to one in each row.
-        """
-        check_is_fitted(self)
-        return self._by_rows("responsibilities", X, y, width=self.n_experts_)
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Array:
         """Bounds between which a new y falls with the given probability: exact quantiles of the mixture.
@@ -441,81 +399,7 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         """
         return self.predictive(X).sample(random_state)
 
-    def aic(self, X: Any, y: Any) -> float:
-        """Akaike's criterion on the given rows; smaller is better.
-
-        Parameters
-        ----------
-        X : (n, d) array or any other holder of rows that `fit` takes
-            Inputs.
-        y : (n,) array, or str
-            Outputs, or the name of their column.
-
-        Returns
-        -------
-        float
-            The criterion.
-        """
-        return 2.0 * self.n_parameters_ - 2 * self._log_likelihood(X, y)[0]
-
-    def bic(self, X: Any, y: Any) -> float:
-        """Bayes' criterion on the given rows; smaller is better.
-
-        Parameters
-        ----------
-        X : (n, d) array or any other holder of rows that `fit` takes
-            Inputs.
-        y : (n,) array, or str
-            Outputs, or the name of their column.
-
-        Returns
-        -------
-        float
-            The criterion.
-        """
-        total, n = self._log_likelihood(X, y)
-        return float(np.log(n)) * self.n_parameters_ - 2 * total
-
-    def icl(self, X: Any, y: Any) -> float:
-        """Integrated classification likelihood: Bayes' criterion plus twice the entropy of the responsibilities.
-
-        Parameters
-        ----------
-        X : (n, d) array or any other holder of rows that `fit` takes
-            Inputs.
-        y : (n,) array, or str
-            Outputs, or the name of their column.
-
-        Returns
-        -------
-        float
-            The criterion; smaller is better, and experts that overlap cost more than by `bic`.
-        """
-        rows = rows_to_use(self, X, y)
-        return self.bic(X, y) + 2 * responsibility_entropy(self.parameters_, *rows)
-
-    def _log_likelihood(self, X: Any, y: Any) -> tuple[float, int]:
-        check_is_fitted(self)
-        X, y = rows_to_use(self, X, y)
-        return log_likelihood(self.parameters_, X, y), X.shape[0]
-
     # -- telling ------------------------------------------------------------------------------------------------------
-
-    def summary(self, *, robust: bool = False) -> Summary:
-        """Table of coefficients with standard errors, t values, p values and 95% intervals.
-
-        Parameters
-        ----------
-        robust : bool
-            Whether standard errors are from the sandwich formula.
-
-        Returns
-        -------
-        Summary
-            The table, which prints itself.
-        """
-        check_is_fitted(self)
-        return summarise(self, robust=robust)
 
     def regimes(self, X: Any = None) -> Summary:
         """Where each expert holds: the inputs that decide, and what they are for its rows and for all rows.
@@ -602,17 +486,6 @@ class MoERegressor(RegressorMixin, BaseEstimator):
                 f"more than {self._search_config.sample_rows}: hand in a sample of them as an array"
             )
         return likelihood_ratio_test(self, *in_memory(X, y), int(n_bootstrap), rng, self._search_config)
-
-    def save(self, path: Any) -> None:
-        """Write the model to a file that runs no code when it is loaded; see `skmoe.load`.
-
-        Parameters
-        ----------
-        path : str or path
-            Where to write; a file that is there is replaced as a whole.
-        """
-        check_is_fitted(self)
-        save_model(self, path)
 
 
 def load(path: Any) -> MoERegressor:

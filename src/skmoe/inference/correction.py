@@ -34,10 +34,10 @@ class SmallSample:
     factor: np.ndarray
     dof: np.ndarray
 
-    def sizes(self, d: int) -> np.ndarray:
+    def sizes(self, d: int, m: int = 1) -> np.ndarray:
         """Factors (p, p) of covariances over (A, b, W, c, sigma) with d inputs: of experts and noise, not the gate."""
         k, root = len(self.factor), np.sqrt(self.factor)
-        each = np.concatenate([np.repeat(root, d), root, np.ones(k * (d + 1)), root])
+        each = np.concatenate([np.repeat(root, m * d), np.repeat(root, m), np.ones(k * (d + 1)), root])
         return np.outer(each, each)
 
 

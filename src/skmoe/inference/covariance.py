@@ -67,7 +67,7 @@ def _in_callers_units(optimum: Optimum, vector: np.ndarray) -> np.ndarray:
     problem = optimum.problem
     theta = problem.unpack(vector, optimum.fit.theta)
     p = problem.rows.map.to_parameters(theta, problem.family).permuted(optimum.order)
-    return np.concatenate([p.A.ravel(), p.b, p.W.ravel(), p.c, p.sigma])
+    return np.concatenate([p.A.ravel(), p.b.ravel(), p.W.ravel(), p.c, p.sigma])
 
 
 def _noise_slopes(optimum: Optimum) -> np.ndarray:
@@ -80,15 +80,19 @@ def _noise_slopes(optimum: Optimum) -> np.ndarray:
     return slopes
 
 
-def split_errors(covariance: np.ndarray | None, k: int, d: int) -> dict[str, np.ndarray]:
-    """Standard errors by name from a covariance over (A, b, W, c, sigma); NaN where there is none."""
+def split_errors(covariance: np.ndarray | None, k: int, d: int, m: int = 1) -> dict[str, np.ndarray]:
+    """Standard errors by name from a covariance over (A, b, W, c, sigma); NaN where there is none.
+
+    Experts have m predictors each; those of their coefficients are (k, m, d) where there are several.
+    """
+    several = () if m == 1 else (m,)
     if covariance is None:
-        errors = np.full(2 * k * (d + 1) + k, np.nan)
+        errors = np.full((m + 1) * k * (d + 1) + k, np.nan)
     else:
         errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     sizes = {
-        "expert_coef": (k, d),
-        "expert_intercept": (k,),
+        "expert_coef": (k, *several, d),
+        "expert_intercept": (k, *several),
         "gate_coef": (k, d),
         "gate_intercept": (k,),
         "noise_scale": (k,),

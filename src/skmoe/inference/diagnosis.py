@@ -99,7 +99,7 @@ def _rows_fitted(model: Any) -> float:
 def _coefficients(model: Any) -> int:
     """Coefficients of an expert, with its intercept."""
     columns = model.n_features_in_ if model.expert_features is None else len(model.expert_features)
-    return columns + int(model.fit_intercept and model.method != "spectral")
+    return model.parameters_.family.predictors * (columns + int(model.fit_intercept and model.method != "spectral"))
 
 
 def _some_rows(*arrays: Any) -> tuple[np.ndarray, ...]:

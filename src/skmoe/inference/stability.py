@@ -53,7 +53,7 @@ def regime_stability(learned: Learned) -> np.ndarray:
 def _responsibilities(rows: LaidOutRows, family: Family, theta: Theta) -> np.ndarray:
     """Probability of each expert given inputs and output, (k, n)."""
     U, V, y = (to_numpy(part) for part in rows.block(rows.X, rows.y, None)[:3])
-    return posterior(theta.A, with_zero_row(theta.W), theta.sigma, family, U, V, y).R
+    return posterior(theta.A.reshape(-1, U.shape[0]), with_zero_row(theta.W), theta.sigma, family, U, V, y).R
 
 
 def seen_again(memberships: np.ndarray, others: Sequence[np.ndarray], weight: np.ndarray) -> np.ndarray:

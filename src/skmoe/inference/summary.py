@@ -12,6 +12,10 @@ from scipy.special import stdtr, stdtrit
 from skmoe.inference.covariance import split_errors
 from skmoe.inference.held_out import seen_counts, seen_where
 
+COLUMNS = ("part", "term", "estimate", "std. error", "t", "P>|t|", "[0.025", "0.975]")
+RATIOS = {"rate ratio": "the mean count", "mean ratio": "the mean", "odds ratio": "the odds"}
+MOST_LOG = 700.0  # whose exponential is a number
+
 __all__ = ["Summary", "cell_text", "feature_names", "summarise"]
 
 
@@ -75,48 +79,31 @@ def feature_names(model: Any) -> list[str]:
 
 
 def summarise(model: Any, *, robust: bool) -> Summary:
-    """Coefficient table of a fitted `MoERegressor`."""
-    k, d = model.expert_coef_.shape
+    """Coefficient table of a fitted estimator."""
+    p = model.parameters_
+    k, d, m = len(p.A), p.A.shape[-1], p.family.predictors
     covariance = model.covariance_robust_ if robust else model.covariance_
-    errors = split_errors(covariance, k, d)
-    names, intercept = feature_names(model), model.fit_intercept and model.method != "spectral"
-    experts = "expert" if k == 1 else "experts"
-    table = Summary(
-        f"Mixture of {k} {experts} ({model.parameters_.g.name}), noise {model.noise!r}",
-        ("part", "term", "estimate", "std. error", "t", "P>|t|", "[0.025", "0.975]"),
-    )
-
-    def add(part: str, term: str, value: float, error: float, dof: float, tested: bool = True) -> None:
-        t = value / error if tested and error > 0 else np.nan
-        half = float(stdtrit(dof, 0.975)) * error
-        table.rows.append(
-            (
-                part,
-                term,
-                float(value),
-                float(error),
-                float(t),
-                float(2 * stdtr(dof, -abs(t))),
-                value - half,
-                value + half,
-            )
-        )
-
+    errors = split_errors(covariance, k, d, m)
+    dof = getattr(model, "dof_", np.full(k, np.inf))
+    ratio = p.family.ratio
+    table = Summary(_title(model), (*COLUMNS, *((ratio, "[0.025", "0.975]") if ratio else ())))
+    for i in range(k):
+        parts = [(f"expert {i + 1} ({100 * model.shares_[i]:.0f}%)", p.A[i], p.b[i], *_of(errors, "expert", i))]
+        if hasattr(model, "classes_"):
+            parts = _by_class(model, *parts[0])
+        for part, *values in parts:
+            for term in _terms(model, model.expert_features, *values):
+                table.rows.append(_row(part, *term, float(dof[i]), ratio=bool(ratio)))
     gate_dof = float(max(model.history_["rows"] - model.n_parameters_, 2))
-
-    for what, count, features in (("expert", k, model.expert_features), ("gate", k - 1, model.gate_features)):
-        coef, shift = getattr(model, f"{what}_coef_"), getattr(model, f"{what}_intercept_")
-        for i in range(count):
-            about = f"({100 * model.shares_[i]:.0f}%)" if what == "expert" else f"against {k}"
-            part = f"{what} {i + 1} {about}"
-            dof = float(model.dof_[i]) if what == "expert" else gate_dof
-            if intercept:
-                add(part, "intercept", shift[i], errors[f"{what}_intercept"][i], dof)
-            for j in _used(features, d, names):
-                add(part, names[j], coef[i, j], errors[f"{what}_coef"][i, j], dof)
-    for i in range(k if model.noise == "per-expert" else 1):
-        part = "noise" if model.noise != "per-expert" else f"noise {i + 1}"
-        add(part, "sigma", model.noise_scale_[i], errors["noise_scale"][i], float(model.dof_[i]), tested=False)
+    for i in range(k - 1):
+        for term in _terms(model, model.gate_features, p.W[i], p.c[i], *_of(errors, "gate", i)):
+            table.rows.append(_row(f"gate {i + 1} against {k}", *term, gate_dof, blank=bool(ratio)))
+    if p.family.has_scale:
+        for i in range(k if model.noise == "per-expert" else 1):
+            part = "noise" if model.noise != "per-expert" else f"noise {i + 1}"
+            value, error = model.noise_scale_[i], errors["noise_scale"][i]
+            row = _row(part, p.family.scale_name, value, error, float(dof[i]), blank=bool(ratio), tested=False)
+            table.rows.append(row)
     table.notes += [
         f"mean log-likelihood {model.log_likelihood_:.5f}, {model.n_parameters_} parameters, "
         f"{'converged' if model.converged_ else 'NOT CONVERGED'}",
@@ -124,10 +111,67 @@ def summarise(model: Any, *, robust: bool) -> Summary:
         if covariance is not None
         else "no standard errors: the data do not identify all parameters, or the method gives none",
     ]
+    if ratio:
+        table.notes.append(f"{ratio}: by how much one unit more of the input multiplies {RATIOS[ratio]}")
     if any(seen := seen_counts(model)) and k > 1:
         counts = ", ".join(f"{i + 1} in {count}" for i, count in enumerate(seen))
         table.notes.append(f"experts seen in {seen_where(model)}: {counts}")
     return table
+
+
+def _title(model: Any) -> str:
+    k, family = model.n_experts_, model.parameters_.family
+    experts = "expert" if k == 1 else "experts"
+    if family.name == "gaussian":
+        return f"Mixture of {k} {experts} ({model.parameters_.g.name}), noise {model.noise!r}"
+    if hasattr(model, "classes_"):
+        return f"Mixture of {k} {experts}, classes against {model.classes_[0]}"
+    return f"Mixture of {k} {family.name} {experts}"
+
+
+def _of(errors: dict[str, np.ndarray], what: str, i: int) -> tuple[np.ndarray, np.ndarray]:
+    """Standard errors of coefficients and intercept."""
+    return errors[f"{what}_coef"][i], errors[f"{what}_intercept"][i]
+
+
+def _by_class(model: Any, part: str, *values: np.ndarray) -> list[tuple[Any, ...]]:
+    """Coefficients, intercept and their errors, for each class but the first."""
+    others = len(model.classes_) - 1
+    shaped = [
+        np.reshape(value, (others, *np.shape(value)[np.ndim(value) - how :]))
+        for value, how in zip(values, (1, 0, 1, 0), strict=True)
+    ]
+    return [(f"{part}, {model.classes_[c + 1]}", *(value[c] for value in shaped)) for c in range(others)]
+
+
+def _terms(
+    model: Any, features: Any, coef: np.ndarray, shift: Any, coef_error: np.ndarray, shift_error: Any
+) -> list[tuple[str, float, float]]:
+    """Names, values and errors of an intercept and coefficients."""
+    names = feature_names(model)
+    terms = [("intercept", shift, shift_error)] if model.fit_intercept and model.method != "spectral" else []
+    return terms + [(names[j], coef[j], coef_error[j]) for j in _used(features, len(names), names)]
+
+
+def _row(
+    part: str,
+    term: str,
+    value: float,
+    error: float,
+    dof: float,
+    *,
+    ratio: bool = False,
+    blank: bool = False,
+    tested: bool = True,
+) -> tuple[Any, ...]:
+    """A line of the table; the exponentials of value and bounds follow, or as many empty cells."""
+    t = value / error if tested and error > 0 else np.nan
+    half = float(stdtrit(dof, 0.975)) * error
+    bounds = value - half, value + half
+    line = (part, term, float(value), float(error), float(t), float(2 * stdtr(dof, -abs(t))), *bounds)
+    if ratio:
+        return *line, *(float(np.exp(min(v, MOST_LOG))) for v in (value, *bounds))
+    return (*line, np.nan, np.nan, np.nan) if blank else line
 
 
 def _used(features: Any, d: int, names: list[str]) -> list[int]:

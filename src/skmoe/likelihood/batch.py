@@ -17,6 +17,7 @@ import numpy as np
 from skmoe.likelihood.problem import Problem
 from skmoe.likelihood.rows import Block
 from skmoe.likelihood.theta import Theta
+from skmoe.model.channels import as_channels, expert_blocks, outputs_first, times, with_predictors
 from skmoe.model.family import Family, Law
 from skmoe.model.gate import with_zero_row
 from skmoe.rows.arrays import Array, array_namespace, on_accelerator, to_device, to_numpy
@@ -130,15 +131,14 @@ def batch_posterior(family: Family, W: Array, A: Array, scale: Array, U: Array, 
     Parameters
     ----------
     family : Family
-    W, A : (S k, Dg), (S k, De) arrays
+    W, A : (S k, Dg), (S k m, D) arrays
         Gate and experts of all models, as channels.
     scale : (S, k, 1) array
-    U, V : (De, b), (Dg, b) inputs of the experts and of the gate, often the same array
-    y : (b,), or (b, S) where each model has outputs of its own
+    U, V : (D, b), (Dg, b) inputs of the experts and of the gate, often the same array
+    y : (b,), or (b, S) where each model has outputs of its own; (b, 1, parts) where outputs have several
     """
     xp = array_namespace(U)
     channels, shape = W.shape[0], (*scale.shape[:2], y.shape[0])
-    y = y if y.ndim == 1 else xp.matrix_transpose(y)[:, None, :]
     if U is V:  # one product is faster than two thin ones
         both = xp.concat([W, A], axis=0) @ U
         logits, eta = both[:channels, :], both[channels:, :]
@@ -146,7 +146,7 @@ def batch_posterior(family: Family, W: Array, A: Array, scale: Array, U: Array, 
         logits, eta = W @ V, A @ U
     logits = xp.reshape(logits, shape)
     P, _, log_total = _normalised(logits)
-    law = family.at(y, xp.reshape(eta, shape), scale)
+    law = family.at(outputs_first(y), with_predictors(eta, shape[:2], family.predictors), scale)
     joint = law.log_density
     joint += logits
     joint -= log_total
@@ -177,14 +177,16 @@ def batch_totals(
     """
     rows, like, family = problem.rows, problem.rows.X, problem.family
     S, k, _ = batch.A.shape
-    W, A = (to_device(part.reshape(S * k, -1), like) for part in (batch.W, batch.A))
+    W, A = (
+        to_device(part.reshape(n, -1), like) for part, n in ((batch.W, S * k), (batch.A, S * k * family.predictors))
+    )
     scale = to_device(batch.sigma[:, :, None], like)
 
     def on_block(x: Array, y: Array, weight: Array | None, *rest: Array | None) -> tuple[Array, ...]:
         block = rows.block(x, y, weight)
         return kernel(batch_posterior(family, W, A, scale, block.U, block.V, block.y), block, *rest)
 
-    channels = channels or S * k
+    channels = channels or S * k * family.predictors
     arrays = (rows.X, rows.y, rows.weight, *more)
     block_rows = batch_block_rows(channels, like)
     return list(sum_over_blocks(on_block, *arrays, block_rows=block_rows, shared=rows.n * channels >= SHARED_DOUBLES))
@@ -211,11 +213,11 @@ def batch_sums(
         Whether Gram matrices are wanted.
     """
     S, k, De = batch.A.shape
-    Dg = batch.W.shape[2]
+    Dg, m = batch.W.shape[2], problem.family.predictors
 
     def kernel(post: BatchPosterior, block: Block, own: Array | None) -> tuple[Array, ...]:
         R, P, law, log_density = post
-        U, V, y, weight = block
+        U, V, _, weight = block
         xp = array_namespace(U)
         drawn = P
         if own is not None:
@@ -224,23 +226,20 @@ def batch_sums(
         elif weight is not None:
             log_density, R, drawn = log_density * weight, R * weight, P * weight
 
-        def flat(C: Array) -> Array:
-            return xp.reshape(C, (S * k, y.shape[0]))
-
-        score, curve = R * law.step_score, law.step_weight
+        score, curve = times(R, law.step_score), law.step_weight
         sums = (
             xp.sum(log_density, axis=1),
             xp.sum(R, axis=2),
             xp.sum(R * law.scale_statistic, axis=2),
-            flat(score) @ U.T,
-            flat(R - drawn) @ V.T,
+            as_channels(score) @ U.T,
+            as_channels(R - drawn) @ V.T,
         )
         if not grams:
             return sums
-        expert, gate = flat(R if curve is None else R * curve), flat(drawn * (1 - P))
+        expert, gate = as_channels(R if curve is None else times(R, curve)), as_channels(drawn * (1 - P))
         if U is V:
             both = _grams(xp.concat([expert, gate], axis=0), U)
-            return *sums, both[: S * k, :], both[S * k :, :]
+            return *sums, both[: expert.shape[0], :], both[expert.shape[0] :, :]
         return *sums, _grams(expert, U), _grams(gate, V)
 
     totals = batch_totals(problem, batch, kernel, run_weight)
@@ -248,8 +247,10 @@ def batch_sums(
     rows.passes.count += 1
     ll, share, statistic, eg, gg, *gram = (to_numpy(t) / problem.total for t in totals)
     weighed = 1.0 if run_weight is None else to_numpy(_run_totals(rows, run_weight)) / problem.total
-    square = [unpack_symmetric(g).reshape(S, k, D, D) for g, D in zip(gram, (De, Dg), strict=False)]
-    expert_gram, gate_gram = square if grams else (np.empty(0), np.empty(0))
+    expert_gram, gate_gram = np.empty((0, 0, 0, 0)), np.empty((0, 0, 0, 0))
+    if grams:
+        expert_gram = expert_blocks(unpack_symmetric(gram[0]), S * k, m).reshape(S, k, De, De)
+        gate_gram = unpack_symmetric(gram[1]).reshape(S, k, Dg, Dg)
     ll = ll + problem.family.log_base * weighed
     return BatchSums(ll, share, statistic, eg.reshape(S, k, De), gg.reshape(S, k, Dg), expert_gram, gate_gram)
 

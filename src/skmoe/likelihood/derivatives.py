@@ -21,6 +21,7 @@ from skmoe.likelihood.penalty import penalty_at, penalty_information
 from skmoe.likelihood.problem import Problem
 from skmoe.likelihood.rows import Block, weighted
 from skmoe.likelihood.theta import Theta
+from skmoe.model.channels import as_channels, times
 from skmoe.model.posterior import Posterior
 from skmoe.rows.arrays import Array, array_namespace, to_numpy
 from skmoe.rows.blocks import block_rows_for
@@ -53,14 +54,19 @@ def _gradient_sums(problem: Problem, post: Posterior, block: Block) -> tuple[Any
     R, E = weighted(post.R, weight), weighted(post.R - post.P, weight)
     noise = [xp.sum(row) for row in grouped(problem, R * post.law.scale_score)] if problem.noise_groups else []
     log_likelihood = xp.sum(weighted(post.log_density, weight))
-    return log_likelihood, xp.sum(R, axis=1), (R * post.law.score) @ U.T, E[:-1, :] @ V.T, *noise
+    experts = as_channels(times(R, post.law.score)) @ U.T
+    return log_likelihood, xp.sum(R, axis=1), experts, E[:-1, :] @ V.T, *noise
 
 
 def _gradient_of(problem: Problem, theta: Theta, sums: list[Any]) -> Gradient:
     log_likelihood, share, experts, gate, *noise = sums
     slopes = penalty_at(problem, theta)
     scales = np.array([float(v) for v in noise])  # each may be on a device
-    parts = (to_numpy(experts) - slopes.experts, to_numpy(gate) - slopes.gate, scales - slopes.noise)
+    parts = (
+        to_numpy(experts).reshape(theta.A.shape) - slopes.experts,
+        to_numpy(gate) - slopes.gate,
+        scales - slopes.noise,
+    )
     value = float(log_likelihood)
     return Gradient(value, value - slopes.cost, to_numpy(share), np.concatenate([part.ravel() for part in parts]))
 
@@ -85,8 +91,9 @@ def information(problem: Problem, theta: Theta) -> Curvature:
             *noise_blocks(problem, post, block),
         )
 
-    pairs = problem.k * (2 * problem.k - 1)
-    rows = block_rows_for(max(pairs, gram_channels(problem.De, pairs, problem.rows.X)))
+    channels = problem.k * problem.family.predictors
+    pairs = channels * (channels + 1) // 2 + channels * (problem.k - 1) + problem.k * (problem.k - 1) // 2
+    rows = block_rows_for(max(pairs, gram_channels(problem.rows.map.De, pairs, problem.rows.X)))
     totals = problem.mean_of(kernel, theta, block_rows=min(rows, problem.block_rows))
     n_first = 4 + len(problem.noise_groups)
     H = assembled(problem, *(to_numpy(b) for b in totals[n_first:])) + penalty_information(problem)
@@ -99,8 +106,8 @@ def score_outer(problem: Problem, theta: Theta) -> np.ndarray:
 
     def kernel(post: Posterior, block: Block) -> tuple[Array]:
         xp = array_namespace(block.U)
-        RA, E = post.R * post.law.score, (post.R - post.P)[:-1, :]
-        rows = [RA[i, :] * block.U for i in range(problem.k)] + [E[i, :] * block.V for i in range(problem.k - 1)]
+        RA, E = as_channels(times(post.R, post.law.score)), (post.R - post.P)[:-1, :]
+        rows = [RA[i, :] * block.U for i in range(RA.shape[0])] + [E[i, :] * block.V for i in range(problem.k - 1)]
         if problem.noise_groups:
             rows += [row[None, :] for row in grouped(problem, post.R * post.law.scale_score)]
         S = xp.concat(rows, axis=0)

@@ -10,6 +10,7 @@ from skmoe.likelihood.penalty import penalised_gate, penalty_at
 from skmoe.likelihood.problem import Problem
 from skmoe.likelihood.rows import Block, weighted
 from skmoe.likelihood.theta import Theta
+from skmoe.model.channels import as_channels, expert_blocks, times
 from skmoe.model.gate import GateSums, gate_channels, gate_kernel, gate_sums, softmax
 from skmoe.model.posterior import Posterior, entropy_terms
 from skmoe.rows.arrays import Array, array_namespace, to_numpy
@@ -59,12 +60,12 @@ def em_sums(problem: Problem, theta: Theta, labels: Array | None = None) -> EMSu
         share = post.R if labels is None else labels.T
         R = weighted(share, weight)
         step_weight = post.law.step_weight
-        curve = R if step_weight is None else R * step_weight
+        curve = as_channels(R if step_weight is None else times(R, step_weight))
         experts = (
             xp.sum(weighted(post.log_density, weight)),
             xp.sum(R, axis=1),
             xp.sum(R * post.law.scale_statistic, axis=1),
-            (R * post.law.step_score) @ U.T,
+            as_channels(times(R, post.law.step_score)) @ U.T,
         )
         if k == 1:
             return *experts, weighted_grams(curve, U)
@@ -73,7 +74,8 @@ def em_sums(problem: Problem, theta: Theta, labels: Array | None = None) -> EMSu
         # one product serves the experts' and the gate's Gram matrices
         grams = weighted_grams(xp.concat([curve, weighted(gate_channels(post.P), weight)], axis=0), U)
         E = weighted(share - post.P, weight)[:-1, :]
-        return *experts, grams[:k, :], xp.sum(R * post.log_P), E @ V.T, grams[k:, :]
+        first = curve.shape[0]
+        return *experts, grams[:first, :], xp.sum(R * post.log_P), E @ V.T, grams[first:, :]
 
     log_likelihood, share, statistic, gradient, gram, *gate = problem.mean_of(kernel, theta, labels)
     return EMSums(
@@ -81,8 +83,8 @@ def em_sums(problem: Problem, theta: Theta, labels: Array | None = None) -> EMSu
         float(log_likelihood) - penalty_at(problem, theta).cost,
         to_numpy(share),
         to_numpy(statistic),
-        to_numpy(gradient),
-        unpack_symmetric(to_numpy(gram)),
+        to_numpy(gradient).reshape(k, problem.De),
+        expert_blocks(unpack_symmetric(to_numpy(gram)), k, problem.family.predictors),
         penalised_gate(problem, gate_sums(*gate), theta.W) if gate else GateSums(0.0, theta.W, np.zeros((0, 0))),
     )
 

@@ -10,6 +10,8 @@ import numpy as np
 
 from skmoe.likelihood.problem import Problem
 from skmoe.likelihood.rows import Block, weighted
+from skmoe.model.channels import as_channels, times
+from skmoe.model.family import Law
 from skmoe.model.gate import gate_channels
 from skmoe.model.posterior import Posterior
 from skmoe.rows.arrays import Array, array_namespace
@@ -24,37 +26,52 @@ def grouped(problem: Problem, C: Array) -> list[Array]:
     return [xp.sum(C[group, :], axis=0) for group in problem.noise_groups]
 
 
-def expert_expert_weights(RA: Array, diagonal: Array) -> Array:
-    """Channel weights of the experts' blocks i <= j: r_i alpha_i r_j alpha_j, plus a diagonal part."""
-    rows = []
+def expert_expert_weights(RA: Array, inside: Array, m: int = 1) -> Array:
+    """Channel weights of the blocks i <= j of all experts' predictors: r_i alpha_i r_j alpha_j, plus a part inside.
+
+    `inside` holds that part for the pairs of predictors of each expert, (k m (m + 1) / 2, b).
+    """
+    rows, start = [], 0
     for i in range(RA.shape[0]):
         products = RA[i : i + 1, :] * RA[i:, :]
-        products[0, :] += diagonal[i, :]
+        width = m - i % m  # predictors of the same expert, from this one on
+        products[:width, :] += inside[start : start + width, :]
+        start += width
         rows.append(products)
     return array_namespace(RA).concat(rows, axis=0)
 
 
-def expert_gate_weights(RA: Array, R: Array) -> Array:
-    """Channel weights of the blocks (expert i, gate j < k): r_i alpha_i (r_j - delta_ij)."""
+def expert_gate_weights(RA: Array, R: Array, m: int = 1) -> Array:
+    """Channel weights of the blocks (predictor i, gate j < k): r_i alpha_i (r_j - delta_ij), delta by expert."""
     rows, gates = [], R.shape[0] - 1
     for i in range(RA.shape[0]):
         products = RA[i : i + 1, :] * R[:-1, :]
-        if i < gates:
-            products[i, :] -= RA[i, :]
+        if i // m < gates:
+            products[i // m, :] -= RA[i, :]
         rows.append(products)
     return array_namespace(RA).concat(rows, axis=0)
+
+
+def _inside(R: Array, law: Law, m: int) -> Array:
+    """For each expert and pair of its predictors, r times curvature less r times both scores."""
+    if m == 1:
+        RA = R * law.score
+        return R * law.curvature - RA * law.score
+    xp, alpha = array_namespace(R), law.score
+    products = xp.concat([alpha[..., c : c + 1, :] * alpha[..., c:, :] for c in range(m)], axis=-2)
+    return as_channels(times(R, law.curvature - products))
 
 
 def input_blocks(problem: Problem, post: Posterior, block: Block) -> tuple[Array, ...]:
     """Sums of the blocks expert-expert (packed), expert-gate (full or packed), gate-gate (packed)."""
     U, V, _, weight = block
     xp = array_namespace(U)
-    alpha = post.law.score
-    RA = post.R * alpha
-    expert = weighted(expert_expert_weights(RA, post.R * post.law.curvature - RA * alpha), weight)
+    m = problem.family.predictors
+    RA = as_channels(times(post.R, post.law.score))
+    expert = weighted(expert_expert_weights(RA, _inside(post.R, post.law, m), m), weight)
     if problem.k == 1:
         return (weighted_grams(expert, U),)
-    cross = weighted(expert_gate_weights(RA, post.R), weight)
+    cross = weighted(expert_gate_weights(RA, post.R, m), weight)
     gate = weighted(gate_channels(post.P) - gate_channels(post.R), weight)
     if problem.rows.map.shared:
         grams = weighted_grams(xp.concat([expert, cross, gate], axis=0), U)
@@ -93,12 +110,13 @@ def assembled(problem: Problem, expert: np.ndarray, *others: np.ndarray) -> np.n
     """Lay the blocks out as one symmetric (p, p) matrix."""
     k, a, w = problem.k, problem.k * problem.De, (problem.k - 1) * problem.Dg
     H, rest = np.zeros((problem.n_parameters,) * 2), list(others)
-    H[:a, :a] = place_blocks(unpack_symmetric(expert), k)
+    channels, D = k * problem.family.predictors, problem.rows.map.De
+    H[:a, :a] = place_blocks(unpack_symmetric(expert), channels)
     if k > 1:
         cross, gate, *rest = rest
         blocks = unpack_symmetric(cross) if problem.rows.map.shared else cross
-        i, j = np.divmod(np.arange(k * (k - 1)), k - 1)
-        full = np.empty((k, problem.De, k - 1, problem.Dg))
+        i, j = np.divmod(np.arange(channels * (k - 1)), k - 1)
+        full = np.empty((channels, D, k - 1, problem.Dg))
         full[i, :, j, :] = blocks
         H[:a, a : a + w] = full.reshape(a, w)
         H[a : a + w, a : a + w] = place_blocks(unpack_symmetric(gate), k - 1)

@@ -101,7 +101,10 @@ class InputMap:
 
     def to_parameters(self, theta: Theta, family: Family) -> MoEParameters:
         """`theta` in the caller's units: all columns of X, intercepts, a gate with its zero row."""
-        A, b = self._to_caller(theta.A, self.expert_columns)
+        m = family.predictors
+        A, b = self._to_caller(theta.A.reshape(theta.k * m, -1), self.expert_columns)
+        if m > 1:
+            A, b = A.reshape(theta.k, m, -1), b.reshape(theta.k, m)
         W, c = self._to_caller(with_zero_row(theta.W), self.gate_columns)
         s = self.y_scale
         return MoEParameters(A * s, W, theta.sigma * s, b=b * s + self.y_shift, c=c, family=family)
@@ -117,7 +120,8 @@ class InputMap:
     def from_parameters(self, parameters: MoEParameters) -> Theta:
         """Find the `Theta` nearest to parameters in the caller's units."""
         p, s = parameters, self.y_scale
-        A = self._from_caller(p.A / s, (p.b - self.y_shift) / s, self.expert_columns)
+        coef, level = p.A.reshape(-1, p.A.shape[-1]), p.b.reshape(-1)
+        A = self._from_caller(coef / s, (level - self.y_shift) / s, self.expert_columns).reshape(len(p.A), -1)
         W = self._from_caller(p.W - p.W[-1], p.c - p.c[-1], self.gate_columns)
         return Theta(A, W[:-1], p.sigma / s)
 

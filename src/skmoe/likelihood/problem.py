@@ -85,8 +85,8 @@ class Problem:
 
     @property
     def De(self) -> int:  # noqa: N802 - the letter of the formulas
-        """Coefficients of an expert."""
-        return self.rows.map.De
+        """Coefficients of an expert, those of all its predictors."""
+        return self.family.predictors * self.rows.map.De
 
     @property
     def Dg(self) -> int:  # noqa: N802 - the letter of the formulas
@@ -182,13 +182,15 @@ class Problem:
     @cached_property
     def block_rows(self) -> int:
         """Rows per block of an EM pass."""
-        widest = max(self.De, self.Dg)
-        return block_rows_for(max(gram_channels(widest, widest, self.rows.X), widest + 6 * self.k))
+        widest = max(self.rows.map.De, self.Dg)
+        channels = 6 * self.k * self.family.predictors
+        return block_rows_for(max(gram_channels(widest, widest, self.rows.X), widest + channels))
 
     def on_device(self, theta: Theta) -> tuple[Array, Array, Array]:
         """Parameters on the rows' device, the gate with its zero row."""
         like = self.rows.X
-        return to_device(theta.A, like), to_device(with_zero_row(theta.W), like), to_device(theta.sigma, like)
+        A = theta.A.reshape(self.k * self.family.predictors, -1)
+        return to_device(A, like), to_device(with_zero_row(theta.W), like), to_device(theta.sigma, like)
 
     def mean_of(self, kernel: Kernel, theta: Theta, *more: Array | None, block_rows: int | None = None) -> list[Any]:
         """Totals of ``kernel(posterior, block, *more)`` over the rows, divided by the total weight."""

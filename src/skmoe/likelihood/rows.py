@@ -48,7 +48,8 @@ class ModelRows:
     ----------
     X : (n, ...) array or streamed columns
     y : (n,) array or streamed column, or (n, S) array
-        Outputs; those of each of S models by itself where a batch of them is fitted to several tables at once.
+        Outputs; those of each of S models by itself where a batch of them is fitted to several tables at once. Outputs
+        of several parts are (n, 1, parts) once they are laid out.
     weight : (n,) array or streamed column, optional
         Row weights.
     map : InputMap
@@ -85,7 +86,7 @@ class ModelRows:
 
     def for_models(self, which: np.ndarray) -> ModelRows:
         """The same rows for some models of a batch: their columns of y, where each model has its own."""
-        if self.y.ndim == 1:
+        if self.y.ndim == 1 or self.y.shape[1] == 1:
             return self
         xp = array_namespace(self.y)
         return replace(self, y=xp.take(self.y, xp.asarray(which, device=device(self.y)), axis=1))

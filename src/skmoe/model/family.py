@@ -105,12 +105,18 @@ class Family:
         Whether one expert is fitted exactly by least squares.
     noise_dof : float or None
         Where outputs are a centre plus noise, its degrees of freedom, infinite for Gaussian noise.
+    predictors : int
+        Predictors of an expert, m; see `skmoe.model.channels` for the shapes where there are several.
     discrete : bool
         Whether outputs are whole numbers.
     lowest, highest : float
         Range of the outputs.
     support : str
         What outputs can be, in words.
+    ratio : str
+        What the exponential of a coefficient is, in words; empty where it is nothing in particular.
+    scale_name : str
+        What the scale is called in tables.
     """
 
     name: str
@@ -122,10 +128,13 @@ class Family:
     may_end_at_least_scale: bool = False
     least_squares: bool = False
     noise_dof: float | None = None
+    predictors: int = 1
     discrete: bool = False
     lowest: float = -np.inf
     highest: float = np.inf
     support: str = "numbers"
+    ratio: str = ""
+    scale_name: str = "sigma"
 
     # -- what kernels ask ---------------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from skmoe.model.activations import ACTIVATIONS, Activation
+from skmoe.model.channels import with_predictors
 from skmoe.model.gate import log_sum_exp
 from skmoe.model.gaussian import as_family
 from skmoe.model.posterior import posterior
@@ -32,7 +33,7 @@ class MoEParameters:
     Parameters
     ----------
     A : (k, d) array
-        Expert coefficients.
+        Expert coefficients; (k, m, d) for a family with m predictors, whose intercepts are (k, m).
     W : (k, d) array
         Gate coefficients.
     sigma : float or (k,) array
@@ -56,9 +57,9 @@ class MoEParameters:
         k = np.shape(self.A)[0]
         for name in ("A", "W"):
             object.__setattr__(self, name, np.array(getattr(self, name), dtype=np.float64))
-        for name in ("sigma", "b", "c"):
+        for name, shape in (("sigma", (k,)), ("b", self.A.shape[:-1]), ("c", (k,))):
             value = getattr(self, name)
-            full = np.broadcast_to(0.0 if value is None else np.asarray(value, dtype=np.float64), (k,)).copy()
+            full = np.broadcast_to(0.0 if value is None else np.asarray(value, dtype=np.float64), shape).copy()
             object.__setattr__(self, name, full)
         object.__setattr__(self, "family", as_family(self.family))
 
@@ -100,7 +101,8 @@ class MoEParameters:
 
     def _by_rows(self, kernel: Callable[..., Array], X: Array, y: Array | None = None) -> Array:
         xp = array_namespace(X)
-        A, W = (to_device(np.column_stack(m), X) for m in ((self.A, self.b), (self.W, self.c)))
+        experts = self.A.reshape(-1, self.A.shape[-1]), self.b.reshape(-1)
+        A, W = (to_device(np.column_stack(m), X) for m in (experts, (self.W, self.c)))
         parts = [
             kernel(A, W, design(x, True), t) for x, t in row_blocks(X, y, block_rows=block_rows_for(sum(self.A.shape)))
         ]
@@ -114,22 +116,44 @@ class MoEParameters:
         """Linear predictor of each expert, (n, k)."""
         return self._by_rows(lambda A, W, Z, y: (A @ Z).T, X)
 
+    def _eta(self, A: Array, Z: Array) -> Array:
+        """Predictors of a block, (k, b) or (k, m, b)."""
+        return with_predictors(A @ Z, (len(self.A),), self.family.predictors)
+
+    def expert_proba(self, X: Array) -> Array:
+        """Probability of each class by each expert, (n, k, C), for families of classes."""
+
+        def kernel(A: Array, W: Array, Z: Array, y: Array | None) -> Array:
+            P = self.family.probabilities(self._eta(A, Z))
+            return array_namespace(P).permute_dims(P, (2, 0, 1))
+
+        return self._by_rows(kernel, X)
+
+    def predict_proba(self, X: Array) -> Array:
+        """Probability of each class, the experts' weighted by the gate, (n, C), for families of classes."""
+
+        def kernel(A: Array, W: Array, Z: Array, y: Array | None) -> Array:
+            gate = log_sum_exp(W @ Z)[1][:, None, :]
+            return array_namespace(Z).sum(gate * self.family.probabilities(self._eta(A, Z)), axis=0).T
+
+        return self._by_rows(kernel, X)
+
     def expert_means(self, X: Array) -> Array:
         """What each expert predicts, the mean of its output, (n, k)."""
         sigma = to_device(self.sigma[:, None], X)
-        return self._by_rows(lambda A, W, Z, y: self.family.mean(A @ Z, sigma).T, X)
+        return self._by_rows(lambda A, W, Z, y: self.family.mean(self._eta(A, Z), sigma).T, X)
 
     def centers(self, X: Array) -> Array:
         """What each expert predicts of the working output, the output itself for most families, (n, k)."""
         sigma = to_device(self.sigma[:, None], X)
-        return self._by_rows(lambda A, W, Z, y: self.family.inner.mean(A @ Z, sigma).T, X)
+        return self._by_rows(lambda A, W, Z, y: self.family.inner.mean(self._eta(A, Z), sigma).T, X)
 
     def predict(self, X: Array) -> Array:
         """Mean of y given the inputs: the experts' predictions weighted by the gate, (n,)."""
         sigma = to_device(self.sigma[:, None], X)
 
         def kernel(A: Array, W: Array, Z: Array, y: Array | None) -> Array:
-            return array_namespace(Z).sum(log_sum_exp(W @ Z)[1] * self.family.mean(A @ Z, sigma), axis=0)
+            return array_namespace(Z).sum(log_sum_exp(W @ Z)[1] * self.family.mean(self._eta(A, Z), sigma), axis=0)
 
         return self._by_rows(kernel, X)
 

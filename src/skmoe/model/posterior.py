@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from skmoe.model.channels import outputs_first, with_predictors
 from skmoe.model.family import Family, Law
 from skmoe.model.gate import log_sum_exp, softmax
 from skmoe.rows.arrays import Array, array_namespace
@@ -32,11 +33,11 @@ def posterior(A: Array, W: Array, scale: Array, family: Family, U: Array, V: Arr
 
     Parameters
     ----------
-    A, W : (k, De), (k, Dg) arrays on the rows' device
+    A, W : (k m, D), (k, Dg) arrays on the rows' device, with m predictors of each expert
     scale : (k,) array
     family : Family
-    U, V : (De, b), (Dg, b) inputs of the experts and of the gate, often the same array
-    y : (b,)
+    U, V : (D, b), (Dg, b) inputs of the experts and of the gate, often the same array
+    y : (b,), or (b, 1, parts)
     """
     if U is V:  # one product is faster than two thin ones
         both = array_namespace(U).concat([W, A], axis=0) @ U
@@ -44,6 +45,8 @@ def posterior(A: Array, W: Array, scale: Array, family: Family, U: Array, V: Arr
     else:
         logits, eta = W @ V, A @ U
     P, log_P = softmax(logits)
-    law = family.at(y, eta, scale[:, None])
+    if family.predictors > 1:
+        eta = with_predictors(eta, (W.shape[0],), family.predictors)
+    law = family.at(outputs_first(y), eta, scale[:, None])
     log_density, R = log_sum_exp(log_P + law.log_density)
     return Posterior(R, P, log_P, law, log_density + family.log_base)

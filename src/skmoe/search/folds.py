@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import logsumexp
 
 from skmoe.likelihood import LaidOutRows, Problem, Theta
 from skmoe.likelihood.batch import ThetaBatch
@@ -18,8 +19,8 @@ from skmoe.model.calibration import Calibration
 from skmoe.model.family import Family
 from skmoe.model.gate import log_sum_exp, with_zero_row
 from skmoe.model.gaussian import GaussianFamily
-from skmoe.model.law_mixture import LawMixture
 from skmoe.model.mixture import Mixture
+from skmoe.model.posterior import posterior
 from skmoe.rows.arrays import to_device, to_numpy
 from skmoe.search.climb import BatchAscent, OwnRows
 from skmoe.search.config import SearchConfig
@@ -105,12 +106,13 @@ class HeldOut:
             family = groups[0].problems[f].family
             members = [group.thetas[f] for group in groups]
             weights = np.concatenate([np.full(len(m), s / len(m)) for m, s in zip(members, shares, strict=True)])
-            law = mixture_at(fold.test, family, [theta for m in members for theta in m], weights)
-            y = to_numpy(fold.test.y)
-            log_density[fold.held_out] = law.logpdf(y)
-            if isinstance(law, Mixture):
-                scores[fold.held_out] = law.normal_scores(y)
-        return cls(log_density, scores if isinstance(law, Mixture) else None, folds.weight)
+            thetas = [theta for m in members for theta in m]
+            if family.noise_dof is None:
+                log_density[fold.held_out] = _log_density(fold.test, family, thetas, weights)
+                continue
+            law, y = mixture_at(fold.test, family, thetas, weights), to_numpy(fold.test.y)
+            log_density[fold.held_out], scores[fold.held_out] = law.logpdf(y), law.normal_scores(y)
+        return cls(log_density, None if family.noise_dof is None else scores, folds.weight)
 
     def calibrated(self) -> np.ndarray:
         """Log densities after calibration by the same rows, (n,): what can be had of these models."""
@@ -123,16 +125,24 @@ class HeldOut:
         return None if self.scores is None else Calibration.fit(self.scores, self.weight)
 
 
-def mixture_at(rows: LaidOutRows, family: Family, thetas: Sequence[Theta], weights: np.ndarray) -> Mixture | LawMixture:
-    """Predictive law of an average of models at rows, on the standardised scale."""
+def mixture_at(rows: LaidOutRows, family: Family, thetas: Sequence[Theta], weights: np.ndarray) -> Mixture:
+    """Predictive law of an average of models at rows, on the standardised scale; outputs are a centre plus noise."""
     U, V, _, _ = rows.block(rows.X, rows.y, None)
     U, V = to_numpy(U), to_numpy(V)
     gates = [w * log_sum_exp(with_zero_row(t.W) @ V)[1] for t, w in zip(thetas, weights, strict=True)]
-    scales = np.concatenate([t.sigma for t in thetas])[None, :]
-    if family.noise_dof is None:
-        return LawMixture(family, np.concatenate(gates).T, np.concatenate([t.A @ U for t in thetas]).T, scales)
     centers = [family.mean(t.A @ U, t.sigma[:, None]) for t in thetas]
+    scales = np.concatenate([t.sigma for t in thetas])[None, :]
     return Mixture(np.concatenate(gates).T, np.concatenate(centers).T, scales, np.full_like(scales, family.noise_dof))
+
+
+def _log_density(rows: LaidOutRows, family: Family, thetas: Sequence[Theta], weights: np.ndarray) -> np.ndarray:
+    """Log density of rows by an average of models, (n,)."""
+    U, V, y, _ = rows.block(rows.X, rows.y, None)
+    found = []
+    for t in thetas:
+        A, W, sigma = (to_device(part, U) for part in (t.A.reshape(-1, U.shape[0]), with_zero_row(t.W), t.sigma))
+        found.append(to_numpy(posterior(A, W, sigma, family, U, V, y).log_density))
+    return logsumexp(np.stack(found), axis=0, b=weights[:, None])
 
 
 def folds_of(task: Task, least: int, parameters: int, rng: np.random.Generator) -> Folds | None:

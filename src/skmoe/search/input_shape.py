@@ -61,6 +61,6 @@ def _gate_along_experts(parameters: MoEParameters, moments: TableMoments) -> flo
     if transform.shape[1] == 0:
         return 0.0
     back = np.linalg.pinv(transform)
-    A, W = parameters.A @ back.T, parameters.W[:-1] @ back.T
+    A, W = parameters.A.reshape(-1, parameters.A.shape[-1]) @ back.T, parameters.W[:-1] @ back.T
     A, W = (M / np.maximum(np.linalg.norm(M, axis=1, keepdims=True), np.finfo(float).tiny) for M in (A, W))
     return float(np.max(np.abs(W @ A.T)))

@@ -16,6 +16,7 @@ import numpy as np
 from skmoe.likelihood import Problem, Theta
 from skmoe.likelihood.batch import BatchPosterior, ThetaBatch, batch_totals
 from skmoe.likelihood.rows import Block, weighted
+from skmoe.model.channels import repeated
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.rows.arrays import Array, array_namespace, to_device, to_numpy
 from skmoe.rows.products import unpack_symmetric, weighted_grams
@@ -54,8 +55,9 @@ class Split:
     """
 
     expert: int
+    predictor: int  # of the expert that the halves differ in
     way: str
-    shift: np.ndarray  # (De,) of the experts
+    shift: np.ndarray  # (D,) of that predictor
     turn: np.ndarray | None  # (Dg,) of the gate
     level: float  # of both experts
     promise: float  # how much it may gain, to compare splits by
@@ -65,41 +67,45 @@ class Split:
 def splits_of(problem: Problem, batch: ThetaBatch, config: SearchConfig) -> list[list[Split]]:
     """Ways to split each expert of each model."""
     moments, share, units = _split_moments(problem, batch)
-    found = []
+    found, m = [], problem.family.predictors
     for model in range(len(batch)):
         mine = []
-        for i in range(batch.k):
-            mass = max(float(share[model, i]), 1.0 / problem.total)
-            unit = float(units[model, i])
-            G, excess, residual = moments[model, :, i] / mass
+        for place in range(batch.k * m):
+            i, c = divmod(place, m)
+            mass = max(float(share[model, place]), 1.0 / problem.total)
+            unit = float(units[model, place])
+            G, excess, residual = moments[model, :, place] / mass
             white = _whitener(G)
             sizes, Q = _signed_eigen(white.T @ excess @ white)
             size = max(sizes[-1], 0.0)
             shift = np.clip(np.sqrt(size / 2), config.least_shift, 1.0) * (white @ Q[-1])
-            mine.append(Split(i, "crossing", shift, None, 0.0, mass * size**2 / 4, unit))
+            mine.append(Split(i, c, "crossing", shift, None, 0.0, mass * size**2 / 4, unit))
             sizes, Q = _signed_eigen(white.T @ residual @ white)
             order = np.argsort(-np.abs(sizes), kind="stable")
             for top, way in zip(order, ("bend", "second bend"), strict=False):
                 slope = np.copysign(np.clip(abs(sizes[top]) / FOLDED, config.least_shift, 3.0), sizes[top])
                 v = white @ Q[top]
                 turn = config.gate_slope * v if problem.rows.map.shared else None
-                mine.append(Split(i, way, slope * v, turn, -FOLDED * slope, mass * sizes[top] ** 2, unit))
+                mine.append(Split(i, c, way, slope * v, turn, -FOLDED * slope, mass * sizes[top] ** 2, unit))
         found.append(mine)
     return found
 
 
 def _split_moments(problem: Problem, batch: ThetaBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Second moments of inputs, variance excess and residuals (S, 3, k, De, De), shares and units (S, k)."""
-    S, k, De = batch.A.shape
+    """Second moments of inputs, variance excess and residuals (S, 3, k m, D, D), shares and units (S, k m)."""
+    S, m = len(batch), problem.family.predictors
+    k, De = batch.k * m, batch.A.shape[2] // m  # each predictor is looked at by itself
     gaussian = isinstance(problem.family, GaussianFamily)
-    scale = to_device(batch.sigma[:, :, None], problem.rows.X)
+    sigma = np.repeat(batch.sigma, m, axis=1)
+    scale = to_device(sigma[:, :, None], problem.rows.X)
 
     def kernel(post: BatchPosterior, block: Block) -> tuple[Array, ...]:
         xp = array_namespace(block.U)
-        R, law = weighted(post.R, block.weight), post.law
-        excess = law.scale_score if gaussian else law.score**2 - law.curvature
-        C = xp.stack([R, R * excess, R * law.score * scale], axis=1)
-        steep = law.step_weight
+        R, law = repeated(weighted(post.R, block.weight), m), post.law
+        score = law.score if m == 1 else xp.reshape(law.score, R.shape)
+        excess = law.scale_score if gaussian else score**2 - _own_curvature(law.curvature, m, R.shape)
+        C = xp.stack([R, R * excess, R * score * scale], axis=1)
+        steep = law.step_weight if m == 1 else _own_curvature(law.step_weight, m, R.shape)
         sums = xp.sum(R, axis=2), xp.sum(R if gaussian or steep is None else R * steep, axis=2)
         return *sums, weighted_grams(xp.reshape(C, (S * 3 * k, block.y.shape[0])), block.U)
 
@@ -108,12 +114,20 @@ def _split_moments(problem: Problem, batch: ThetaBatch) -> tuple[np.ndarray, np.
     )
     moments = unpack_symmetric(packed).reshape(S, 3, k, De, De)
     if gaussian:
-        return moments, share, batch.sigma
+        return moments, share, sigma
     tiny = np.finfo(float).tiny
-    units = np.sqrt(problem.family.step_scale(batch.sigma) * np.maximum(share, tiny) / np.maximum(steep, tiny))
+    units = np.sqrt(problem.family.step_scale(sigma) * np.maximum(share, tiny) / np.maximum(steep, tiny))
     moments[:, 1] *= (units**2)[..., None, None]
-    moments[:, 2] *= (units / batch.sigma)[..., None, None]
+    moments[:, 2] *= (units / sigma)[..., None, None]
     return moments, share, units
+
+
+def _own_curvature(curvature: Array, m: int, shape: tuple[int, ...]) -> Array:
+    """Curvatures of each predictor by itself, (S, k m, b)."""
+    if m == 1:
+        return curvature
+    xp, rows = array_namespace(curvature), np.cumsum([0, *range(m, 1, -1)])  # places of the pairs (c, c)
+    return xp.reshape(xp.stack([curvature[..., int(c), :] for c in rows], axis=-2), shape)
 
 
 def _whitener(G: np.ndarray) -> np.ndarray:
@@ -131,11 +145,13 @@ def _signed_eigen(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _apply_split(problem: Problem, A: np.ndarray, W: np.ndarray, sigma: np.ndarray, split: Split, place: int) -> None:
     """Put one half of a split expert in the place of another, in the given arrays."""
-    i = split.expert
-    A[place], A[i] = A[i] - split.unit * split.shift, A[i] + split.unit * split.shift
+    i, D = split.expert, len(split.shift)
+    own = slice(split.predictor * D, (split.predictor + 1) * D)
+    A[place] = A[i]
+    A[place, own], A[i, own] = A[i, own] - split.unit * split.shift, A[i, own] + split.unit * split.shift
     W[place], sigma[place] = W[i], sigma[i]
     if problem.rows.map.intercept:
-        A[[i, place], -1] += split.unit * split.level
+        A[[i, place], own.stop - 1] += split.unit * split.level
         W[[i, place], -1] -= np.log(2.0)
     if split.turn is not None:
         W[place], W[i] = W[i] - split.turn, W[i] + split.turn

@@ -10,6 +10,7 @@ import numpy as np
 from skmoe.likelihood import Problem, Theta, em_sums
 from skmoe.likelihood.batch import BatchSums, ThetaBatch, batch_block_rows
 from skmoe.likelihood.rows import LaidOutRows
+from skmoe.model.channels import as_channels, outputs_first, times
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.rows.arrays import Array, array_namespace, device, to_device, to_numpy
 from skmoe.rows.blocks import sum_over_blocks
@@ -66,6 +67,8 @@ def labelled_start(problem: Problem, labels: np.ndarray, purity: float = 0.9) ->
     Other experts than linear ones are first taken as linear in a rough predictor (`Family.start_response`).
     """
     k, family = problem.k, problem.family
+    if family.predictors > 1:
+        return labelled_batch(problem, labels[:, None], purity).theta(0)
     hot = purity * np.eye(k)[labels] + (1 - purity) / k  # a little of every row for all: no system is singular
     rows = problem.rows if family.location_scale else problem.rows.responding(family.start_response)
     line = Problem(rows, k, GaussianFamily.linear(), problem.settings, problem.spread)
@@ -96,9 +99,10 @@ def _labels(problem: Problem, kinds: Sequence[StartKind], rng: np.random.Generat
     if rows.map.intercept:
         Z = Z[:, :-1]
     family = problem.family
-    y = to_numpy(rows.y if family.noise_dof is not None else family.start_response(rows.y))
+    plain = family.noise_dof is not None and rows.y.ndim == 1
+    y = to_numpy(rows.y if plain else family.start_response(outputs_first(rows.y)))
     spread = float(np.std(y)) or 1.0
-    joint = np.column_stack([Z, config.output_weight / spread * y])
+    joint = np.column_stack([Z, config.output_weight / spread * y.reshape(-1, n).T])
     labels = np.empty((n, len(kinds)), dtype=np.int64)
     for s, kind in enumerate(kinds):
         if kind is StartKind.RANDOM:
@@ -116,11 +120,11 @@ def labelled_batch(problem: Problem, labels: np.ndarray, purity: float) -> Theta
     Other experts than linear ones are first taken as linear in a rough predictor (`Family.start_response`).
     """
     S, k, rows, family = labels.shape[1], problem.k, problem.rows, problem.family
-    rows = rows if family.location_scale else rows.responding(family.start_response)
-    De, Dg = problem.De, problem.Dg
+    De, Dg, m = problem.De, problem.Dg, family.predictors
 
     def kernel(x: Array, y: Array, weight: Array | None, label: Array) -> tuple[Array, ...]:
         U, V, y, weight = rows.block(x, y, weight)
+        y = y if family.location_scale and y.ndim == 1 else family.start_response(outputs_first(y))
         xp = array_namespace(U)
         turned = xp.matrix_transpose(label)[:, None, :]
         hot = xp.astype(turned == xp.arange(k, device=device(label))[None, :, None], xp.float64)
@@ -128,13 +132,13 @@ def labelled_batch(problem: Problem, labels: np.ndarray, purity: float) -> Theta
         P = xp.ones_like(R) / k
         if weight is not None:
             R, P = R * weight, P * weight
-        flat = (S * k, y.shape[0])
+        one = y if m == 1 else y[0, :]
         return (
             xp.sum(R, axis=2),
-            xp.sum(R * y**2, axis=2),
-            xp.reshape(R * y, flat) @ U.T,
-            xp.reshape(R - P, flat) @ V.T,
-            weighted_grams(xp.reshape(R, flat), U),
+            xp.sum(R * one**2, axis=2),
+            as_channels(times(R, y) if m == 1 else R[:, :, None, :] * y) @ U.T,
+            as_channels(R - P) @ V.T,
+            weighted_grams(as_channels(R), U),
             weighted_grams(P[:, 0, :], V),
         )
 
@@ -150,7 +154,7 @@ def labelled_batch(problem: Problem, labels: np.ndarray, purity: float) -> Theta
         statistic,
         experts.reshape(S, k, De),
         gates.reshape(S, k, Dg),
-        unpack_symmetric(gram).reshape(S, k, De, De),
+        _for_each_predictor(unpack_symmetric(gram).reshape(S, k, De // m, De // m), m),
         gate_gram,
     )
     sigma = np.full((S, k), problem.spread if problem.noise_groups else float(problem.settings.noise))
@@ -160,6 +164,17 @@ def labelled_batch(problem: Problem, labels: np.ndarray, purity: float) -> Theta
     if not problem.noise_groups:
         return start
     return ThetaBatch(start.A, start.W, np.maximum(family.start_scale(start.sigma), problem.noise_floor))
+
+
+def _for_each_predictor(grams: np.ndarray, m: int) -> np.ndarray:
+    """Gram matrices (S, k, D, D) that serve each of m predictors alike, (S, k, m D, m D)."""
+    if m == 1:
+        return grams
+    S, k, D, _ = grams.shape
+    full = np.zeros((S, k, m, D, m, D))
+    for c in range(m):
+        full[:, :, c, :, c, :] = grams
+    return full.reshape(S, k, m * D, m * D)
 
 
 def spectral_start(task: Task, problem: Problem, rng: np.random.Generator) -> tuple[Start, ExpertsResult] | None:

@@ -156,14 +156,15 @@ def pooled_coefficients(spec: ModelSpec, moments: TableMoments, map: InputMap) -
 def most_experts(spec: ModelSpec, moments: TableMoments, config: SearchConfig) -> int:
     """Experts that the rows can carry."""
     columns = len(moments.mean) if spec.expert_columns is None else len(spec.expert_columns)
-    return max(1, int(moments.total // (config.rows_per_expert_coefficient * (columns + spec.intercept))))
+    coefficients = spec.family.predictors * (columns + spec.intercept)
+    return max(1, int(moments.total // (config.rows_per_expert_coefficient * coefficients)))
 
 
 def _bytes_needed(spec: ModelSpec, columns: int, k: int) -> float:
     """Memory of a model's information matrix and its factors, about."""
     experts = columns if spec.expert_columns is None else len(spec.expert_columns)
     gate = columns if spec.gate_columns is None else len(spec.gate_columns)
-    parameters = k * (experts + spec.intercept) + (k - 1) * (gate + spec.intercept) + k
+    parameters = k * spec.family.predictors * (experts + spec.intercept) + (k - 1) * (gate + spec.intercept) + k
     return 8.0 * INFORMATION_COPIES * parameters**2
 
 

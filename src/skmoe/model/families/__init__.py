@@ -8,6 +8,7 @@ from skmoe.model.activations import get_activation
 from skmoe.model.families.binomial import BinomialFamily
 from skmoe.model.families.gamma import GammaFamily
 from skmoe.model.families.lognormal import LognormalFamily
+from skmoe.model.families.multinomial import MultinomialFamily
 from skmoe.model.families.negative_binomial import NegativeBinomialFamily
 from skmoe.model.families.poisson import PoissonFamily
 from skmoe.model.families.student import StudentFamily
@@ -19,6 +20,7 @@ __all__ = [
     "BinomialFamily",
     "GammaFamily",
     "LognormalFamily",
+    "MultinomialFamily",
     "NegativeBinomialFamily",
     "PoissonFamily",
     "StudentFamily",

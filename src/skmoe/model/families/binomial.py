@@ -9,7 +9,7 @@ import numpy as np
 
 from skmoe.model.families.links import log_one_plus_exp, logistic
 from skmoe.model.family import Family, Law
-from skmoe.rows.arrays import Array
+from skmoe.rows.arrays import Array, array_namespace
 
 __all__ = ["BinomialFamily"]
 
@@ -50,6 +50,7 @@ class BinomialFamily(Family):
     lowest = 0.0
     highest = 1.0
     support = "0 and 1"
+    ratio = "odds ratio"
 
     def at(self, y: Array, eta: Array, scale: Array) -> BinomialLaw:
         """The law at a block of rows."""
@@ -66,6 +67,10 @@ class BinomialFamily(Family):
     def mean(self, eta: Array, scale: Array) -> Array:
         """Probability of a 1."""
         return logistic(eta)
+
+    def probabilities(self, eta: Array) -> Array:
+        """Probabilities of 0 and of 1, (..., 2, b), from predictors (..., b)."""
+        return array_namespace(eta).stack([logistic(-eta), logistic(eta)], axis=-2)
 
     def variance(self, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
         """Variance of the output."""

@@ -132,6 +132,8 @@ class GammaFamily(Family):
     has_scale = True
     lowest = 0.0
     support = "positive numbers"
+    ratio = "mean ratio"
+    scale_name = "variation"
 
     def at(self, y: Array, eta: Array, scale: Array) -> GammaLaw:
         """The law at a block of rows."""

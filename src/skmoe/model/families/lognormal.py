@@ -24,6 +24,7 @@ class LognormalFamily(Family):
     has_scale = True
     lowest = 0.0
     support = "positive numbers"
+    ratio = "mean ratio"
 
     @property
     def inner(self) -> Family:

@@ -110,6 +110,7 @@ class NegativeBinomialFamily(PoissonFamily):
     name = "negative-binomial"
     has_scale = True
     least_scale = 1e-2
+    scale_name = "variation"
     may_end_at_least_scale = True
 
     def at(self, y: Array, eta: Array, scale: Array) -> NegativeBinomialLaw:  # type: ignore[override]

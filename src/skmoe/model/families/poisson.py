@@ -60,6 +60,7 @@ class PoissonFamily(Family):
     discrete = True
     lowest = 0.0
     support = "counts: whole numbers of 0 or more"
+    ratio = "rate ratio"
 
     def at(self, y: Array, eta: Array, scale: Array) -> PoissonLaw:
         """The law at a block of rows."""

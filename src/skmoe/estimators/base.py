@@ -1,0 +1,165 @@
+"""What the estimators have in common: the gate, responsibilities, criteria, the coefficient table, files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from skmoe.inference import Summary, summarise
+from skmoe.model.evaluation import log_likelihood, responsibility_entropy
+from skmoe.model.parameters import MoEParameters
+from skmoe.persistence import save_model
+from skmoe.rows.arrays import Array
+from skmoe.rows.inputs import apply, rows_to_use
+
+__all__ = ["MixtureOfExperts"]
+
+
+class MixtureOfExperts(BaseEstimator):
+    """A mixture of experts, fitted or not; the estimators say what its outputs are."""
+
+    parameters_: MoEParameters
+    n_experts_: int
+    n_parameters_: int
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "parameters_")
+
+    def _by_rows(self, method: str, X: Any, **how: Any) -> Array:
+        """Evaluate a method of the parameters on the caller's inputs."""
+        check_is_fitted(self)
+        return apply(self, getattr(self.parameters_, method), X, **how)
+
+    def _at_outputs(self, function: Callable[..., Array], X: Any, y: Any, **how: Any) -> Array:
+        """Evaluate a function of inputs and outputs on the caller's rows."""
+        return apply(self, function, X, y, **how)
+
+    def _rows_with_outputs(self, X: Any, y: Any) -> tuple[Array, Array]:
+        """Inputs and outputs as the model takes them."""
+        return rows_to_use(self, X, y)
+
+    def gate_proba(self, X: Any) -> Array:
+        """Probability of each expert given the inputs.
+
+        Parameters
+        ----------
+        X : (n, d) array or any other holder of rows that `fit` takes
+            Inputs.
+
+        Returns
+        -------
+        (n, k) array
+            Probabilities, which add up to one in each row.
+        """
+        check_is_fitted(self)
+        return self._by_rows("gate_proba", X, width=self.n_experts_)
+
+    def responsibilities(self, X: Any, y: Any) -> Array:
+        """Probability of each expert given inputs and output.
+
+        Parameters
+        ----------
+        X : (n, d) array or any other holder of rows that `fit` takes
+            Inputs.
+        y : (n,) array, or str
+            Outputs, or the name of their column.
+
+        Returns
+        -------
+        (n, k) array
+            Probabilities, which add up to one in each row.
+        """
+        check_is_fitted(self)
+        return self._at_outputs(self.parameters_.responsibilities, X, y, width=self.n_experts_)
+
+    # -- criteria -----------------------------------------------------------------------------------------------------
+
+    def aic(self, X: Any, y: Any) -> float:
+        """Akaike's criterion on the given rows; smaller is better.
+
+        Parameters
+        ----------
+        X : (n, d) array or any other holder of rows that `fit` takes
+            Inputs.
+        y : (n,) array, or str
+            Outputs, or the name of their column.
+
+        Returns
+        -------
+        float
+            The criterion.
+        """
+        return 2.0 * self.n_parameters_ - 2 * self._log_likelihood(X, y)[0]
+
+    def bic(self, X: Any, y: Any) -> float:
+        """Bayes' criterion on the given rows; smaller is better.
+
+        Parameters
+        ----------
+        X : (n, d) array or any other holder of rows that `fit` takes
+            Inputs.
+        y : (n,) array, or str
+            Outputs, or the name of their column.
+
+        Returns
+        -------
+        float
+            The criterion.
+        """
+        total, n = self._log_likelihood(X, y)
+        return float(np.log(n)) * self.n_parameters_ - 2 * total
+
+    def icl(self, X: Any, y: Any) -> float:
+        """Integrated classification likelihood: Bayes' criterion plus twice the entropy of the responsibilities.
+
+        Parameters
+        ----------
+        X : (n, d) array or any other holder of rows that `fit` takes
+            Inputs.
+        y : (n,) array, or str
+            Outputs, or the name of their column.
+
+        Returns
+        -------
+        float
+            The criterion; smaller is better, and experts that overlap cost more than by `bic`.
+        """
+        return self.bic(X, y) + 2 * responsibility_entropy(self.parameters_, *self._rows_with_outputs(X, y))
+
+    def _log_likelihood(self, X: Any, y: Any) -> tuple[float, int]:
+        check_is_fitted(self)
+        X, y = self._rows_with_outputs(X, y)
+        return log_likelihood(self.parameters_, X, y), X.shape[0]
+
+    # -- telling ------------------------------------------------------------------------------------------------------
+
+    def summary(self, *, robust: bool = False) -> Summary:
+        """Table of coefficients with standard errors, t values, p values and 95% intervals.
+
+        Parameters
+        ----------
+        robust : bool
+            Whether standard errors are from the sandwich formula.
+
+        Returns
+        -------
+        Summary
+            The table, which prints itself.
+        """
+        check_is_fitted(self)
+        return summarise(self, robust=robust)
+
+    def save(self, path: Any) -> None:
+        """Write the model to a file that runs no code when it is loaded; see `skmoe.load`.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to write; a file that is there is replaced as a whole.
+        """
+        check_is_fitted(self)
+        save_model(self, path)

@@ -1,0 +1,129 @@
+"""MoEClassifier: scikit-learn's checks, one expert against multinomial logistic regression, several classes."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from skmoe import MoEClassifier
+from skmoe.model.families import MultinomialFamily
+from skmoe.model.parameters import MoEParameters
+
+NAMES = np.array(["ash", "beech", "cedar"])
+
+
+def made(n=2000, classes=3, seed=0):
+    """Rows of two experts over two inputs, whose classes depend on the inputs in opposite ways."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 2))
+    A = np.stack([2 * np.ones((classes - 1, 2)), -2 * np.ones((classes - 1, 2))])
+    A[:, :, 1] = np.linspace(-1, 1, classes - 1)
+    truth = MoEParameters(A, [[0.0, 3.0], [0.0, 0.0]], 1.0, family=MultinomialFamily(classes))
+    P = truth.predict_proba(X)
+    return X, NAMES[(rng.random((n, 1)) > np.cumsum(P, axis=1)).sum(axis=1)], truth
+
+
+@pytest.mark.filterwarnings("ignore:n_experts=.*asks for more than")  # the checks' tables are tiny
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::skmoe.inference.FewRowsWarning")
+@parametrize_with_checks([MoEClassifier(), MoEClassifier(1)])
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_one_expert_is_multinomial_logistic_regression(weighted):
+    sm = pytest.importorskip("statsmodels.api", exc_type=ImportError)
+    X, y, _ = made(600)
+    weight = np.random.default_rng(1).integers(1, 4, len(y)) if weighted else np.ones(len(y), dtype=int)
+    model = MoEClassifier(1).fit(X, y, sample_weight=weight if weighted else None)
+    rows, labels = np.repeat(X, weight, axis=0), np.searchsorted(NAMES, np.repeat(y, weight))
+    fit = sm.MNLogit(labels, np.column_stack([rows, np.ones(len(rows))])).fit(disp=0, tol=1e-12, maxiter=200)
+    found = np.column_stack([model.expert_coef_[0], model.expert_intercept_[0]])
+    errors = np.column_stack([model.expert_coef_se_[0], model.expert_intercept_se_[0]])
+    assert_allclose(found, fit.params.T, atol=1e-6)
+    assert_allclose(errors, fit.bse.T, atol=1e-6)
+    assert model.log_likelihood_ * len(rows) == pytest.approx(fit.llf)
+    other = LogisticRegression(C=np.inf, tol=1e-10, max_iter=10_000).fit(X, y, sample_weight=weight)
+    assert_allclose(model.predict_proba(X), other.predict_proba(X), atol=1e-4)
+
+
+def test_two_experts_are_found():
+    X, y, truth = made()
+    model = MoEClassifier(2, random_state=0).fit(X, y)
+    codes = np.searchsorted(NAMES, y).astype(float)
+    assert model.log_likelihood_ > np.mean(truth.log_density(X, codes)) - 1e-3
+    order = np.argsort(-model.expert_coef_[:, 0, 0])
+    assert np.max(np.abs((model.expert_coef_[order] - truth.A) / model.expert_coef_se_[order])) < 4
+    assert model.score(X, y) > MoEClassifier(1).fit(X, y).score(X, y) + 0.05
+    assert_array_equal(model.classes_, NAMES)
+
+
+def test_probabilities_are_those_of_gate_and_experts():
+    X, y, _ = made(500)
+    model = MoEClassifier(2, random_state=0).fit(X, y)
+    gate, experts = model.gate_proba(X), model.expert_proba(X)
+    assert_allclose(np.sum(gate[:, :, None] * experts, axis=1), model.predict_proba(X))
+    assert_allclose(np.sum(experts, axis=2), 1.0)
+    assert_array_equal(model.predict(X), model.classes_[np.argmax(model.predict_proba(X), axis=1)])
+    codes = np.searchsorted(NAMES, y)
+    assert_allclose(model.log_density(X, y), np.log(model.predict_proba(X)[np.arange(len(y)), codes]))
+    of_class = gate * experts[np.arange(len(y)), :, codes]
+    assert_allclose(model.responsibilities(X, y), of_class / np.sum(of_class, axis=1, keepdims=True), atol=1e-12)
+    averaged = MoEClassifier(2, averaging=3, random_state=0).fit(X, y)
+    assert_allclose(np.sum(averaged.predict_proba(X), axis=1), 1.0)
+    assert_allclose(averaged.log_density(X, y), np.log(averaged.predict_proba(X)[np.arange(len(y)), codes]))
+
+
+def test_number_of_experts_is_chosen():
+    X, y, _ = made(1500)
+    assert MoEClassifier("auto", random_state=0).fit(X, y).n_experts_ == 2
+
+
+def test_summary_has_odds_ratios_with_intervals():
+    X, y, _ = made(800)
+    model = MoEClassifier(2, random_state=0).fit(X, y)
+    table = model.summary()
+    assert "odds ratio" in table.columns
+    first = table.rows[1]
+    share = f"{100 * model.shares_[0]:.0f}%"
+    assert first[:2] == (f"expert 1 ({share}), beech", "x0")
+    assert first[8] == pytest.approx(np.exp(model.expert_coef_[0, 0, 0]))
+    assert first[9] == pytest.approx(np.exp(model.expert_coef_[0, 0, 0] - 1.959964 * model.expert_coef_se_[0, 0, 0]))
+    assert len(table.rows) == 2 * 2 * 3 + 3
+    assert "classes against ash" in str(table)
+
+
+def test_labels_of_any_kind_and_unknown_ones():
+    X, y, _ = made(300)
+    model = MoEClassifier(1).fit(X, np.searchsorted(NAMES, y) - 5)
+    assert_array_equal(model.classes_, [-5, -4, -3])
+    with pytest.raises(ValueError, match="labels that the model was not fitted to, such as 7"):
+        model.responsibilities(X[:2], [7, -5])
+    with pytest.raises(ValueError, match="y has one class, 'ash'"):
+        MoEClassifier(1).fit(X, np.full(len(X), "ash"))
+    with pytest.raises(ValueError, match="more than 1000 classes"):
+        MoEClassifier(1).fit(np.zeros((1002, 1)), np.arange(1002))
+
+
+def test_classes_without_weight_are_left_out():
+    X, y, _ = made(300)
+    model = MoEClassifier(1).fit(X, y, sample_weight=(y != "ash").astype(float))
+    assert_array_equal(model.classes_, ["beech", "cedar"])
+    assert model.expert_coef_.shape == (1, 1, 2)
+
+
+def test_rows_of_pytorch_and_of_tables_give_the_same_fit():
+    torch = pytest.importorskip("torch", exc_type=ImportError)
+    pa = pytest.importorskip("pyarrow")
+    X, y, _ = made(300)
+    codes = np.searchsorted(NAMES, y)
+    model = MoEClassifier(2, random_state=0).fit(X, codes)
+    other = MoEClassifier(2, random_state=0).fit(torch.asarray(X), torch.asarray(codes))
+    assert_allclose(other.expert_coef_, model.expert_coef_, atol=1e-6)
+    assert_array_equal(other.predict(torch.asarray(X)).numpy(), model.predict(X))
+    table = pa.table({"a": X[:, 0], "b": X[:, 1], "y": codes})
+    streamed = MoEClassifier(2, random_state=0).fit(table, "y")
+    assert_allclose(streamed.expert_coef_, model.expert_coef_, atol=1e-6)
+    assert_allclose(streamed.log_density(table, "y"), model.log_density(X, codes), atol=1e-6)
