@@ -36,11 +36,11 @@ class MixtureOfExperts(BaseEstimator):
 
     def _at_outputs(self, function: Callable[..., Array], X: Any, y: Any, **how: Any) -> Array:
         """Evaluate a function of inputs and outputs on the caller's rows."""
-        return apply(self, function, X, y, **how)
+        return apply(self, function, X, y, columns=self.parameters_.family.columns, **how)
 
     def _rows_with_outputs(self, X: Any, y: Any) -> tuple[Array, Array]:
         """Inputs and outputs as the model takes them."""
-        return rows_to_use(self, X, y)
+        return rows_to_use(self, X, y, self.parameters_.family.columns)
 
     def gate_proba(self, X: Any) -> Array:
         """Probability of each expert given the inputs.

@@ -25,7 +25,7 @@ from skmoe.inference import (
     small_sample_correction,
 )
 from skmoe.model.evaluation import r_squared
-from skmoe.model.families import FAMILIES
+from skmoe.model.families import FAMILIES, TruncatedFamily
 from skmoe.model.family import Family
 from skmoe.model.predictive import PredictiveLaw
 from skmoe.persistence import load_model
@@ -57,8 +57,10 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
     n_experts : int or "auto", default 2
         "auto" chooses by the log density of held-out rows, from one upwards, as long as there are two rows for each
         parameter; a larger number must gain more than a standard error.
-    family : {"gaussian", "student", "poisson", "negative-binomial", "gamma", "lognormal", "binomial"} or Family
-        Law of an expert's output given its predictor; see the guide on families.
+    family : str or Family, default "gaussian"
+        Law of an expert's output given its predictor: "gaussian", "student", "poisson", "negative-binomial", "gamma",
+        "lognormal", "binomial", "censored-gaussian", "censored-lognormal", "truncated-gaussian", "truncated-lognormal",
+        one of `skmoe.families` or a law of your own; see the guide on families.
     activation : {"linear", "sigmoid", "relu", "tanh", "softplus"}, callable or Activation
         The activation g of Gaussian experts.
     method : {"auto", "spectral", "joint-em"}
@@ -240,7 +242,9 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
             Arrays of PyTorch and CuPy stay on their device. Files (Parquet, CSV, Arrow) and Dask collections may be
             larger than memory: they are read in blocks.
         y : (n,) array, or str
-            Outputs; for files and tables, the name of a column.
+            Outputs; for files and tables, the name of a column. Censored outputs have two columns (lower and upper
+            bound), truncated ones three (output, lower and upper bound), binomial ones may have two (successes and
+            failures): an array, or a list of names.
         sample_weight : (n,) array or str, optional
             Whole numbers are the same as repeated rows; others say how rows compare with each other, and are scaled to
             a mean of one.
@@ -275,8 +279,9 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         """The law of the output given the inputs that all predictions come from."""
         check_is_fitted(self)
         if self.members_:
-            return PredictiveLaw(self.members_, self.member_weights_, self.calibration_)
-        return PredictiveLaw((self.parameters_,), np.ones(1), self.calibration_, (small_sample_correction(self),))
+            return PredictiveLaw(tuple(m.whole for m in self.members_), self.member_weights_, self.calibration_)
+        law = (self.parameters_.whole,)
+        return PredictiveLaw(law, np.ones(1), self.calibration_, (small_sample_correction(self),))
 
     def predictive(self, X: Any, *, held_out: tuple[Any, Any] | None = None) -> Predictive:
         """The predictive distribution of y given the inputs, row by row.
@@ -355,7 +360,12 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         (n,) array
             Log densities, in the units of y.
         """
-        return self.predictive(X).logpdf(y)
+        check_is_fitted(self)
+        if self.parameters_.family.columns == 1 and not isinstance(self.parameters_.family, TruncatedFamily):
+            return self.predictive(X).logpdf(y)
+        if self.members_:
+            raise ValueError("log_density of outputs in several columns is that of one model; averaging has several")
+        return self._at_outputs(self.parameters_.log_density, X, y, like=False)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of the variance of y that the predictions explain, R2.
@@ -375,12 +385,20 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
             R2, at most 1.
         """
         check_is_fitted(self)
+        self._needs_one_column("score")
         X, y = rows_to_use(self, X, y)
         if sample_weight is not None:
             if isinstance(X, Streamed):
                 raise ValueError("score takes no sample_weight for rows that are streamed")
             sample_weight = to_device(_check_sample_weight(sample_weight, to_numpy(X), dtype=np.float64), X)
         return r_squared(self._law(), X, y, sample_weight)
+
+    def _needs_one_column(self, what: str) -> None:
+        if self.parameters_.family.columns > 1:
+            raise ValueError(
+                f"{what} needs outputs of one column; those of family={self.parameters_.family.name!r} have "
+                f"{self.parameters_.family.columns}: use log_density to judge the model"
+            )
 
     def sample(self, X: Any, random_state: Any = None) -> Array:
         """Draw an output for each row of inputs.
@@ -438,6 +456,8 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
             A table of questions, findings and what they mean.
         """
         check_is_fitted(self)
+        if y is not None:
+            self._needs_one_column("diagnose with y")
         return diagnose(self, *((None, None) if X is None else rows_to_use(self, X, y)))
 
     @with_one_blas_thread
@@ -478,6 +498,10 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
             raise ValueError(f"n_bootstrap must be a whole number of at least 1; got {n_bootstrap!r}")
         if y is None:
             raise ValueError("test_n_experts needs outputs; y is None")
+        if self.parameters_.family.inner.parts > 1:
+            raise ValueError(
+                f"test_n_experts cannot draw outputs of family={self.parameters_.family.name!r} with bounds"
+            )
         rng = generator(random_state)
         X, y = rows_to_use(self, X, y)
         if isinstance(X, Streamed) and X.shape[0] > self._search_config.sample_rows:

@@ -129,6 +129,10 @@ class MappedRows(ModelRows):
             weight = xp.astype(weight, xp.float64, copy=False)
         return cls(X, y, weight, map, _total(X, weight))
 
+    def for_models(self, which: np.ndarray) -> MappedRows:
+        """These rows: columns of y are those of an output."""
+        return self
+
     def block(self, x: Array, y: Array, weight: Array | None) -> Block:
         """Map a block."""
         return Block(*self.map.split(self.map.lay_out(x)), self.map.outputs(y), self._weights(weight))

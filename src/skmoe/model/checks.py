@@ -21,18 +21,21 @@ def check_outputs(family: Family, rows: RowsToFit) -> None:
     def kernel(y: Array, weight: Array | None) -> tuple[Array, ...]:
         xp = array_namespace(y)
         y = xp.astype(y, xp.float64, copy=False)
-        wrong = family.impossible(y) & xp.isfinite(y)
+        wrong = family.impossible(y)
+        if y.ndim == 1:
+            wrong = wrong & xp.isfinite(y)
         if weight is not None:
             wrong = wrong & (weight > 0)
-        found = xp.where(wrong, y, xp.zeros_like(y))
+        first = y if y.ndim == 1 else y[:, 0]
+        found = xp.where(wrong & xp.isfinite(first), first, xp.zeros_like(first))
         return xp.sum(xp.astype(wrong, xp.float64)), _Extreme(float(xp.min(found)), float(xp.max(found)))
 
     wrong, extreme = sum_over_blocks(kernel, rows.y, rows.weight, block_rows=BLOCK_ROWS)
     if float(wrong):
         example = extreme.low if extreme.low < 0 else extreme.high
         raise ValueError(
-            f"family={family.name!r} takes {family.support} as y; {int(wrong)} of {rows.y.shape[0]} values are not, "
-            f"such as {example:g}: choose another family, or drop those rows"
+            f"family={family.name!r} takes {family.support} as y; {int(wrong)} of {rows.y.shape[0]} values are not"
+            f"{'' if family.columns > 1 else f', such as {example:g}'}: choose another family, or drop those rows"
         )
 
 

@@ -107,6 +107,10 @@ class Family:
         Where outputs are a centre plus noise, its degrees of freedom, infinite for Gaussian noise.
     predictors : int
         Predictors of an expert, m; see `skmoe.model.channels` for the shapes where there are several.
+    columns : int
+        Columns of y that an output is given by.
+    parts : int
+        Numbers that an output is fitted by: laws take them along a first axis where there are several.
     discrete : bool
         Whether outputs are whole numbers.
     lowest, highest : float
@@ -129,6 +133,8 @@ class Family:
     least_squares: bool = False
     noise_dof: float | None = None
     predictors: int = 1
+    columns: int = 1
+    parts: int = 1
     discrete: bool = False
     lowest: float = -np.inf
     highest: float = np.inf
@@ -180,13 +186,27 @@ class Family:
         """The law of what `working` makes of an output: what is fitted. The family itself, as a rule."""
         return self
 
+    @property
+    def whole(self) -> Family:
+        """The law of an output that is seen as it is: what is predicted. The family itself, as a rule."""
+        return self
+
     def working(self, y: Array) -> Array:
         """Outputs as `inner` takes them."""
         return y
 
+    def typical(self, y: Array) -> Array:
+        """One number for each output, on the scale of `working`, to centre and scale by, (b,)."""
+        return self.working(y)
+
     def log_jacobian(self, y: Array) -> Array:
         """Log of the derivative of `working` at outputs, (b,)."""
         return array_namespace(y).zeros_like(y)
+
+    def known(self, y: Array) -> Array:
+        """Whether each output is known, so that it has a density: 1, or 0 for one that has a probability, (b,)."""
+        xp = array_namespace(y)
+        return xp.ones_like(xp.astype(y if y.ndim == 1 else y[:, 0], xp.float64, copy=False))
 
     def impossible(self, y: Array) -> Array:
         """Which outputs (b,) the law cannot give."""

@@ -10,7 +10,7 @@ library.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -92,6 +92,11 @@ class MoEParameters:
     def g(self) -> Activation:
         """The experts' activation; the identity for families that have none."""
         return getattr(self.family, "g", ACTIVATIONS["linear"])
+
+    @property
+    def whole(self) -> MoEParameters:
+        """The same model of outputs that are seen as they are; see `Family.whole`."""
+        return self if self.family.whole is self.family else replace(self, family=self.family.whole)
 
     def permuted(self, order: Any) -> MoEParameters:
         """The same model with experts in another order; the gate's last row is made zero again."""

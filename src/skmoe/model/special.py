@@ -1,4 +1,4 @@
-r"""Log gamma and its first two derivatives for positive arguments, in any array library.
+r"""Log gamma, its first two derivatives and the log of the Gaussian distribution, in any array library.
 
 NumPy arrays go to SciPy. For others, with :math:`x` moved up to at least 8 by the recurrence
 :math:`\Gamma(x + 1) = x\, \Gamma(x)`, Stirling's series has all digits of a double.
@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-from skmoe.rows.arrays import Array, array_namespace
+from skmoe.rows.arrays import Array, array_namespace, to_device, to_numpy
 
-__all__ = ["digamma", "log_gamma", "trigamma"]
+__all__ = ["digamma", "log_gamma", "log_normal_cdf", "trigamma"]
 
 SHIFT = 8
 HALF_LOG_2PI = float(0.5 * np.log(2 * np.pi))
@@ -62,3 +62,11 @@ def trigamma(x: Array) -> Array:
         below = below + 1 / (x + i) ** 2
     z = x + SHIFT
     return 1 / z + 0.5 / (z * z) + _series(z, TRIGAMMA) / (z * z * z) + below
+
+
+def log_normal_cdf(x: Array) -> Array:
+    """Log of the probability that a standard Gaussian is at most x."""
+    if isinstance(x, np.ndarray):
+        return special.log_ndtr(x)
+    own = getattr(getattr(array_namespace(x), "special", None), "log_ndtr", None)
+    return to_device(special.log_ndtr(to_numpy(x)), x) if own is None else own(x)

@@ -19,6 +19,7 @@ __all__ = [
     "check_columns",
     "check_enough_rows",
     "check_finite",
+    "check_output_columns",
     "check_rows",
     "check_varies",
     "check_weight",
@@ -104,6 +105,23 @@ def check_column(X: Array, values: Any, name: str) -> Array:
     if not isinstance(values, type(X)):
         values = xp.asarray(to_numpy(values), device=device(X))
     return xp.astype(values, xp.float64, copy=False)
+
+
+def check_output_columns(X: Array, values: Any, columns: int) -> Array:
+    """So many numbers for each row of X, (n, columns), which may be infinite; in the library and on the device of X."""
+    values = as_numbers(values, "y")
+    if tuple(values.shape) != (X.shape[0], columns):
+        raise ValueError(
+            f"y must have {columns} columns and a row for each of the {X.shape[0]} rows of X; got shape "
+            f"{tuple(values.shape)}"
+        )
+    xp = array_namespace(X)
+    if not isinstance(values, type(X)):
+        values = xp.asarray(to_numpy(values), device=device(X))
+    values = xp.astype(values, xp.float64, copy=False)
+    if bool(xp.any(xp.isnan(values))):
+        raise ValueError("y contains NaN or missing values; drop those rows")
+    return values
 
 
 def check_weight(X: Array, values: Any) -> Array:

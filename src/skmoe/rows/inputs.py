@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from skmoe.rows.arrays import Array, array_namespace, is_array, to_numpy
-from skmoe.rows.checks import check_column, check_rows, refuse_weights, weight_scale
+from skmoe.rows.checks import check_column, check_output_columns, check_rows, refuse_weights, weight_scale
 from skmoe.rows.encoder import EncodedTable, TableEncoder
 from skmoe.rows.files import FileTable, open_table
 from skmoe.rows.streamed import Streamed
@@ -61,7 +61,9 @@ def _is_foreign(X: object) -> bool:
     return is_array(X) and not isinstance(X, np.ndarray)
 
 
-def stream(X: Any, y: Any = None, weight: Any = None, *, names: Any = None) -> tuple[Any, Any, Any, Any]:
+def stream(
+    X: Any, y: Any = None, weight: Any = None, *, names: Any = None, columns: int = 1
+) -> tuple[Any, Any, Any, Any]:
     """Streamed columns of inputs, output and weight, and the names of the inputs (None where they have none).
 
     Parameters
@@ -69,7 +71,10 @@ def stream(X: Any, y: Any = None, weight: Any = None, *, names: Any = None) -> t
     X : what `is_streamable` accepts
     y, weight : column names of a table or a Dask DataFrame, Dask collections, or arrays beside a pyarrow Table
     names : the inputs to take, by default all columns but `y` and `weight`
+    columns : columns of the outputs; where there are several, `y` is a list of names
     """
+    if y is not None and columns > 1:
+        return _stream_outputs(X, y, weight, names, columns)
     if is_dask(X):
         from skmoe.rows import dask
 
@@ -85,6 +90,19 @@ def stream(X: Any, y: Any = None, weight: Any = None, *, names: Any = None) -> t
     return table.columns(chosen), target, weights, chosen
 
 
+def _stream_outputs(X: Any, y: Any, weight: Any, names: Any, columns: int) -> tuple[Any, Any, Any, Any]:
+    """The same for outputs of several columns of a table."""
+    named = isinstance(y, list | tuple) and len(y) == columns and all(isinstance(name, str) for name in y)
+    if is_dask(X) or not named:
+        raise TypeError(
+            f"outputs of {columns} columns are given as a list of {columns} names of columns of a file or table of "
+            f"pyarrow, or as an array beside an array; got X {type(X).__name__} and y {type(y).__name__}"
+        )
+    table = open_table(X)
+    chosen = list(names) if names is not None else [n for n in table.names if n not in (*y, weight)]
+    return table.columns(chosen), table.columns(list(y)), None if weight is None else table.column(weight), chosen
+
+
 def _beside(table: Any, values: Any, what: str, name: str) -> Any:
     """A table of pyarrow with one column more; files take the names of columns they hold."""
     import pyarrow as pa
@@ -98,33 +116,41 @@ def _beside(table: Any, values: Any, what: str, name: str) -> Any:
     return table.append_column(name, pa.array(values))
 
 
-def rows_to_fit(model: Any, X: Any, y: Any, weight: Any) -> RowsToFit:
-    """Rows that a model is to be fitted to; notes the number and names of their columns on the model."""
+def rows_to_fit(model: Any, X: Any, y: Any, weight: Any, columns: int = 1) -> RowsToFit:
+    """Rows that a model is to be fitted to; notes the number and names of their columns on the model.
+
+    Outputs have one column, or several: an (n, columns) array, or a list of names of columns.
+    """
     if y is None:
         # scikit-learn's checks look for this sentence
         raise ValueError(f"requires y to be passed, but the target y is None: {type(model).__name__} needs outputs")
     if isinstance(X, EncodedTable):
         _note_columns(model, X.X.shape[1], X.names)
-        rows = RowsToFit(X.X, *_beside_array(X.X, y, weight), X.names, X.encoder)
+        rows = RowsToFit(X.X, *_beside_array(X.X, y, weight, columns), X.names, X.encoder)
     elif is_streamable(X):
-        X, y, weight, names = stream(X, y, weight)
+        X, y, weight, names = stream(X, y, weight, columns=columns)
         _note_columns(model, X.shape[1], names)
         return RowsToFit(X, y, weight, names)
     elif _is_foreign(X):
         X, _ = check_rows(X, finite=False)
         _note_columns(model, X.shape[1], None)
-        rows = RowsToFit(X, *_beside_array(X, y, weight), None)
+        rows = RowsToFit(X, *_beside_array(X, y, weight, columns), None)
     else:
-        X, y = validate_data(model, X, y, dtype=[np.float64, np.float32], y_numeric=True, ensure_min_samples=2)
-        y = np.asarray(y, dtype=np.float64)
+        if columns == 1:
+            X, y = validate_data(model, X, y, dtype=[np.float64, np.float32], y_numeric=True, ensure_min_samples=2)
+            y = np.asarray(y, dtype=np.float64)
+        else:
+            X = validate_data(model, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+            y = check_output_columns(X, y, columns)
         if weight is not None:
             weight = _check_sample_weight(weight, X, dtype=np.float64, ensure_non_negative=True)
         rows = RowsToFit(X, y, weight, getattr(model, "feature_names_in_", None))
     return rows if rows.weight is None or rows.streamed else _with_weight(rows, rows.weight)
 
 
-def _beside_array(X: Array, y: Any, weight: Any) -> tuple[Array, Array | None]:
-    return check_column(X, y, "y"), None if weight is None else check_column(X, weight, "sample_weight")
+def _beside_array(X: Array, y: Any, weight: Any, columns: int) -> tuple[Array, Array | None]:
+    y = check_column(X, y, "y") if columns == 1 else check_output_columns(X, y, columns)
+    return y, None if weight is None else check_column(X, weight, "sample_weight")
 
 
 def _note_columns(model: Any, width: int, names: Sequence[str] | None) -> None:
@@ -152,14 +178,17 @@ def _with_weight(rows: RowsToFit, weight: Array) -> RowsToFit:
     return RowsToFit(X, y, None if ones else weight * scale, rows.names, rows.encoder)
 
 
-def rows_to_use(model: Any, X: Any, y: Any = None) -> tuple[Array, Array | None]:
-    """Inputs, and outputs if any, for a fitted model."""
+def rows_to_use(model: Any, X: Any, y: Any = None, columns: int = 1) -> tuple[Array, Array | None]:
+    """Inputs, and outputs of so many columns if any, for a fitted model."""
+    if y is not None and columns > 1 and not is_streamable(X):
+        X, _ = rows_to_use(model, X)
+        return X, check_output_columns(X, y, columns)
     if isinstance(X, EncodedTable):
         _check_names(model, X.names)
         _check_width(model, X.X)
         return check_rows(X.X, y)
     if is_streamable(X):
-        X, y, *_ = stream(X, y, names=getattr(model, "feature_names_in_", None))
+        X, y, *_ = stream(X, y, names=getattr(model, "feature_names_in_", None), columns=columns)
         _check_width(model, X)
         return X, y
     if _is_foreign(X):
@@ -187,7 +216,14 @@ def _check_width(model: Any, X: Array) -> None:
 
 
 def apply(
-    model: Any, function: Callable[..., Array], X: Any, y: Any = None, *, width: int | None = None, like: bool = True
+    model: Any,
+    function: Callable[..., Array],
+    X: Any,
+    y: Any = None,
+    *,
+    width: int | None = None,
+    like: bool = True,
+    columns: int = 1,
 ) -> Array:
     """Evaluate a function of rows in the caller's library: lazily for Dask, a NumPy array for files.
 
@@ -200,16 +236,18 @@ def apply(
     width : int, optional
     like : bool
         Whether the result takes the inputs' precision.
+    columns : int
+        Columns of the outputs.
     """
     check_is_fitted(model)
-    if is_dask(X):
+    if is_dask(X) and columns == 1:
         from skmoe.rows import dask
 
         names = getattr(model, "feature_names_in_", None)
         if names is None and X.ndim == 2:
             _check_width(model, X)
         return dask.apply(function, X, y, names=names, width=width)
-    X, y = rows_to_use(model, X, y)
+    X, y = rows_to_use(model, X, y, columns)
     values = function(X) if y is None else function(X, y)
     if not like or isinstance(X, Streamed):
         return values

@@ -90,7 +90,7 @@ def fitted_at(task: Task, problem: Problem, fit: Fit) -> Fitted:
         task.in_callers_units(fit.log_likelihood),
         problem.n_parameters,
         fit.converged,
-        np.array(fit.trace) - np.log(task.map.y_scale) + task.log_jacobian,
+        task.in_callers_units(np.array(fit.trace)),
         shares[order],
         optimum=Optimum(problem, fit, order),
         passes=task.rows.passes.count,

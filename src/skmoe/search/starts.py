@@ -67,7 +67,7 @@ def labelled_start(problem: Problem, labels: np.ndarray, purity: float = 0.9) ->
     Other experts than linear ones are first taken as linear in a rough predictor (`Family.start_response`).
     """
     k, family = problem.k, problem.family
-    if family.predictors > 1:
+    if family.predictors > 1 or family.parts > 1:
         return labelled_batch(problem, labels[:, None], purity).theta(0)
     hot = purity * np.eye(k)[labels] + (1 - purity) / k  # a little of every row for all: no system is singular
     rows = problem.rows if family.location_scale else problem.rows.responding(family.start_response)
@@ -99,7 +99,7 @@ def _labels(problem: Problem, kinds: Sequence[StartKind], rng: np.random.Generat
     if rows.map.intercept:
         Z = Z[:, :-1]
     family = problem.family
-    plain = family.noise_dof is not None and rows.y.ndim == 1
+    plain = family.noise_dof is not None
     y = to_numpy(rows.y if plain else family.start_response(outputs_first(rows.y)))
     spread = float(np.std(y)) or 1.0
     joint = np.column_stack([Z, config.output_weight / spread * y.reshape(-1, n).T])
@@ -124,7 +124,7 @@ def labelled_batch(problem: Problem, labels: np.ndarray, purity: float) -> Theta
 
     def kernel(x: Array, y: Array, weight: Array | None, label: Array) -> tuple[Array, ...]:
         U, V, y, weight = rows.block(x, y, weight)
-        y = y if family.location_scale and y.ndim == 1 else family.start_response(outputs_first(y))
+        y = y if family.location_scale and family.parts == 1 else family.start_response(outputs_first(y))
         xp = array_namespace(U)
         turned = xp.matrix_transpose(label)[:, None, :]
         hot = xp.astype(turned == xp.arange(k, device=device(label))[None, :, None], xp.float64)

@@ -89,6 +89,8 @@ class Task:
         The single regression that a penalty draws experts to.
     log_jacobian : float
         Mean over rows of `Family.log_jacobian`, by which log-likelihoods of outputs and of what is fitted differ.
+    known : float
+        Share of rows whose output is known, so that its density depends on the units.
     """
 
     spec: ModelSpec
@@ -102,6 +104,7 @@ class Task:
     penalty: float = 0.0
     pooled: Any = 0.0
     log_jacobian: float = 0.0
+    known: float = 1.0
 
     @property
     def map(self) -> InputMap:
@@ -121,7 +124,8 @@ class Task:
     def problem(self, k: int, rows: ModelRows | None = None) -> Problem:
         """The model with k experts over all rows, or over others."""
         family, noise = self.spec.family.inner, self.spec.noise
-        spread = self.moments.y_std / self.map.y_scale if family.noise_dof is not None else 1.0
+        centred = family.noise_dof is not None or family.location_scale
+        spread = self.moments.y_std / self.map.y_scale if centred else 1.0
         if not family.has_scale:
             noise = 1.0
         elif not isinstance(noise, str):
@@ -130,14 +134,14 @@ class Task:
             noise=noise,
             penalty=self.penalty if k > 1 else 0.0,
             pooled=self.pooled,
-            noise_floor=family.least_scale if family.noise_dof is None else NOISE_FLOOR * spread,
+            noise_floor=NOISE_FLOOR * spread if centred else family.least_scale,
             resolution=self.resolution,
         )
         return Problem(self.rows if rows is None else rows, k, family, settings, spread)
 
-    def in_callers_units(self, log_likelihood: float) -> float:
+    def in_callers_units(self, log_likelihood: Any) -> Any:
         """Mean log-likelihood of the caller's y from that of the outputs as the model sees them."""
-        return log_likelihood - float(np.log(self.map.y_scale)) + self.log_jacobian
+        return log_likelihood - self.known * float(np.log(self.map.y_scale)) + self.log_jacobian
 
 
 def pooled_coefficients(spec: ModelSpec, moments: TableMoments, map: InputMap) -> np.ndarray | None:
@@ -209,7 +213,7 @@ def prepare(
         X, y, weight = in_memory(X, y, weight)
     scale = streamed_scale(weight) if rows.streamed else 1.0
     working = None if spec.family.inner is spec.family else spec.family.working
-    moments = table_moments(X, y, weight, rows.names, working)
+    moments = table_moments(X, y, weight, rows.names, None if working is None else spec.family.typical)
     moments = moments if scale == 1.0 else replace(moments, total=float(moments.rows))
     map = standardised(
         moments,
@@ -219,29 +223,33 @@ def prepare(
         gate_columns=spec.gate_columns,
         working=working,
     )
-    jacobian = 0.0 if working is None else _mean_log_jacobian(spec.family, y, weight)
+    jacobian, known = (0.0, 1.0) if working is None else _densities(spec.family, y, weight)
+    units = {"log_jacobian": jacobian, "known": known}
     if small:
         if rows.streamed and weight is not None:
             X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0] * scale
         X, y, weight = canonical(X, y, weight, config)
         all_rows = MappedRows.of(X, y, map, weight).in_memory()
         least = _resolution(spec.family, all_rows)
-        return Task(spec, moments, all_rows, all_rows, moments.rows, control, config, least, log_jacobian=jacobian)
+        return Task(spec, moments, all_rows, all_rows, moments.rows, control, config, least, **units)
     all_rows = MappedRows(X, y, weight, map, moments.total, scale).in_memory()
     X, y, weight = take_rows((X, y, weight), np.sort(rng.choice(X.shape[0], size=most, replace=False)))
     sample = MappedRows.of(X, y, map, None if weight is None else weight * scale).in_memory()
     least = _resolution(spec.family, sample)
-    return Task(spec, moments, all_rows, sample, moments.rows, control, config, least, log_jacobian=jacobian)
+    return Task(spec, moments, all_rows, sample, moments.rows, control, config, least, **units)
 
 
-def _mean_log_jacobian(family: Family, y: Array, weight: Array | None) -> float:
+def _densities(family: Family, y: Array, weight: Array | None) -> tuple[float, float]:
+    """Means over rows of `Family.log_jacobian` and of `Family.known`."""
+
     def kernel(t: Array, w: Array | None) -> tuple[Array, ...]:
         xp = array_namespace(t)
-        values = family.log_jacobian(t)
-        return (xp.sum(values), t.shape[0]) if w is None else (xp.sum(values * w), xp.sum(w))
+        values, known = family.log_jacobian(t), family.known(t)
+        w = xp.ones_like(known) if w is None else w
+        return xp.sum(values * w), xp.sum(known * w), xp.sum(w)
 
-    total, rows = (float(s) for s in sum_over_blocks(kernel, y, weight, block_rows=2**16))
-    return total / rows
+    jacobian, known, rows = (float(s) for s in sum_over_blocks(kernel, y, weight, block_rows=2**16))
+    return jacobian / rows, known / rows
 
 
 def _resolution(family: Family, rows: ModelRows) -> float:
@@ -279,6 +287,7 @@ def canonical(X: Array, y: Array, weight: Array | None, config: SearchConfig) ->
     """Rows in one order with repeated ones as weights, so that neither order nor repeats matter; of small tables."""
     if not isinstance(X, np.ndarray) or len(X) > config.canonical_rows:
         return X, y, weight
+    parts = 1 if y.ndim == 1 else y.shape[1]
     table, back, counts = np.unique(np.column_stack([y, X]), axis=0, return_inverse=True, return_counts=True)
     if weight is not None:
         counts = np.bincount(back.ravel(), weights=weight)
@@ -286,4 +295,5 @@ def canonical(X: Array, y: Array, weight: Array | None, config: SearchConfig) ->
     counted = None if weight is None and len(table) == len(X) else counts.astype(np.float64)
     if counted is not None and np.all(counted == 1):
         counted = None
-    return np.ascontiguousarray(table[:, 1:]), np.ascontiguousarray(table[:, 0]), counted
+    outputs = np.ascontiguousarray(table[:, 0] if y.ndim == 1 else table[:, :parts])
+    return np.ascontiguousarray(table[:, parts:]), outputs, counted

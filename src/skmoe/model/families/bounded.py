@@ -1,0 +1,369 @@
+"""Gaussian experts of outputs that are known between bounds only, or that were kept only between bounds.
+
+A censored output is known to lie between a lower and an upper bound; where both are equal it is known. A truncated
+output is known, but rows with outputs outside bounds of their own are not in the table. What experts predict is the
+output itself, as if it were seen in every row (`Family.whole`). Bounds may be infinite.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from skmoe.model.families.interval import Interval
+from skmoe.model.families.lognormal import LognormalFamily
+from skmoe.model.family import Family, Law
+from skmoe.model.gaussian import HALF_LOG_2PI, GaussianFamily, root_mean_squares, squares_after
+from skmoe.rows.arrays import Array, array_namespace
+
+__all__ = ["CensoredFamily", "TruncatedFamily"]
+
+LINEAR = GaussianFamily.linear()
+
+
+class BoundedLaw(Law):
+    """What censored and truncated laws share: EM for the Gaussian output behind them."""
+
+    scale: Array
+
+    @property
+    def step_score(self) -> Array:
+        """Expected residual of the output; the variance cancels in the M-step."""
+        return self.score * self.scale**2
+
+    @property
+    def step_weight(self) -> Array | None:
+        """Ones: no curvature exceeds that of an output that is known."""
+        return None
+
+    @property
+    def scale_statistic(self) -> Array:
+        """Expected squared residual."""
+        return self.scale**2 * (1 + self.scale_score)
+
+
+@dataclass(frozen=True)
+class CensoredLaw(BoundedLaw):
+    """Outputs between bounds at a block of rows."""
+
+    lower: Array
+    upper: Array
+    eta: Array
+    scale: Array
+
+    @cached_property
+    def _seen(self) -> Array:
+        return self.lower == self.upper
+
+    @cached_property
+    def _known(self) -> Any:
+        """The law of known outputs; others are put at the predictor."""
+        xp = array_namespace(self.eta)
+        seen, lower, eta = xp.broadcast_arrays(self._seen, self.lower, self.eta)
+        return LINEAR.at(xp.where(seen, lower, eta), eta, self.scale)
+
+    @cached_property
+    def _between(self) -> Interval:
+        """The law of others; known ones are put between no bounds."""
+        xp = array_namespace(self.eta)
+        none = xp.full_like(self.lower, np.inf)
+        lower, upper = xp.where(self._seen, -none, self.lower), xp.where(self._seen, none, self.upper)
+        return Interval(lower, upper, self.eta, self.scale)
+
+    def _either(self, known: Array, between: Array) -> Array:
+        xp = array_namespace(self.eta)
+        seen, known, between = xp.broadcast_arrays(self._seen, known, between)
+        return xp.where(seen, known, between)
+
+    @property
+    def log_density(self) -> Array:
+        """Log density of known outputs, log probability of the bounds of others."""
+        return self._either(self._known.log_density - HALF_LOG_2PI, self._between.log_probability)
+
+    @cached_property
+    def score(self) -> Array:
+        """First derivative over the predictor."""
+        return self._either(self._known.score, self._between.score)
+
+    @property
+    def curvature(self) -> Array:
+        """Negative second derivative over the predictor."""
+        return self._either(self._known.curvature, self._between.curvature)
+
+    @cached_property
+    def scale_score(self) -> Array:
+        """First derivative over the log scale."""
+        return self._either(self._known.scale_score, self._between.scale_score)
+
+    @property
+    def scale_curvature(self) -> Array:
+        """Negative second derivative over the log scale."""
+        return self._either(self._known.scale_curvature, self._between.scale_curvature)
+
+    @property
+    def cross_curvature(self) -> Array:
+        """Negative mixed derivative."""
+        return self._either(self._known.cross_curvature, self._between.cross_curvature)
+
+
+@dataclass(frozen=True)
+class TruncatedLaw(BoundedLaw):
+    """Known outputs of rows that are there only for outputs between bounds: a Gaussian law over an interval's."""
+
+    known: Any
+    kept: Interval
+    scale: Array
+
+    @property
+    def log_density(self) -> Array:
+        """Log density of the outputs given that they are between the bounds."""
+        return self.known.log_density - HALF_LOG_2PI - self.kept.log_probability
+
+    @cached_property
+    def score(self) -> Array:
+        """First derivative over the predictor."""
+        return self.known.score - self.kept.score
+
+    @property
+    def curvature(self) -> Array:
+        """Negative second derivative over the predictor."""
+        return self.known.curvature - self.kept.curvature
+
+    @cached_property
+    def scale_score(self) -> Array:
+        """First derivative over the log scale."""
+        return self.known.scale_score - self.kept.scale_score
+
+    @property
+    def scale_curvature(self) -> Array:
+        """Negative second derivative over the log scale."""
+        return self.known.scale_curvature - self.kept.scale_curvature
+
+    @property
+    def cross_curvature(self) -> Array:
+        """Negative mixed derivative."""
+        return self.known.cross_curvature - self.kept.cross_curvature
+
+
+@dataclass(frozen=True)
+class BoundedInner(Family):
+    """The law of outputs in parts, laid out parts first: two bounds, or an output and two bounds."""
+
+    truncated: bool
+
+    name = "bounded"
+    location_scale = True
+    has_scale = True
+
+    @property
+    def parts(self) -> int:  # type: ignore[override]
+        """Numbers of an output."""
+        return 3 if self.truncated else 2
+
+    def at(self, y: Array, eta: Array, scale: Array) -> CensoredLaw | TruncatedLaw:
+        """The law at a block of rows."""
+        if not self.truncated:
+            return CensoredLaw(y[0, ...], y[1, ...], eta, scale)
+        return TruncatedLaw(LINEAR.at(y[0, ...], eta, scale), Interval(y[1, ...], y[2, ...], eta, scale), scale)
+
+    def step_scale(self, scale: np.ndarray) -> np.ndarray:
+        """The variance, which cancels in the M-step."""
+        return scale**2
+
+    def statistic_after(
+        self, statistic: np.ndarray, steps: np.ndarray, gradient: np.ndarray, gram: np.ndarray
+    ) -> np.ndarray:
+        """Expected squared residuals after the step."""
+        return squares_after(statistic, steps, gradient, gram)
+
+    def updated_scales(
+        self, statistic: np.ndarray, share: np.ndarray, ridge: float | np.ndarray, floor: float
+    ) -> np.ndarray:
+        """Root mean square residuals, drawn together by a ridge."""
+        return root_mean_squares(statistic, share, ridge, floor)
+
+    def scale_slope(self, statistic: np.ndarray, share: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """Expected squared standardised residuals less responsibilities."""
+        return statistic / scale**2 - share
+
+    def start_response(self, y: Array) -> Array:
+        """The output, the middle of its bounds, or the only one there is."""
+        return y[0, ...] if self.truncated else _middle(y[0, ...], y[1, ...])
+
+    def start_scale(self, residual: np.ndarray) -> np.ndarray:
+        """Residual scales."""
+        return residual
+
+
+def _middle(lower: Array, upper: Array) -> Array:
+    xp = array_namespace(lower)
+    low, high = xp.isfinite(lower), xp.isfinite(upper)
+    lower = xp.where(low, lower, xp.where(high, upper, xp.zeros_like(lower)))
+    return 0.5 * (lower + xp.where(high, upper, lower))
+
+
+@dataclass(frozen=True)
+class _BoundedFamily(Family):
+    """Gaussian or lognormal outputs behind bounds, as a caller gives them: columns of y.
+
+    Parameters
+    ----------
+    lognormal : bool
+        Whether the logs of outputs are Gaussian, instead of outputs themselves.
+    """
+
+    lognormal: bool = False
+
+    has_scale = True
+
+    @property
+    def whole(self) -> Family:
+        """The law of an output that is known in every row."""
+        return LognormalFamily() if self.lognormal else LINEAR
+
+    @property
+    def ratio(self) -> str:  # type: ignore[override]
+        """What the exponential of a coefficient is."""
+        return self.whole.ratio
+
+    def working(self, y: Array) -> Array:
+        """Columns (b, parts) as one table of parts, (b, 1, parts), logs of them for lognormal outputs."""
+        xp = array_namespace(y)
+        y = xp.astype(y, xp.float64, copy=False)
+        if self.lognormal:
+            y = xp.where(y > 0, xp.log(xp.where(y > 0, y, xp.ones_like(y))), xp.full_like(y, -np.inf))
+        return y[:, None, :]
+
+    def typical(self, y: Array) -> Array:
+        """Outputs, or the middle of their bounds, as they are fitted."""
+        parts = self.working(y)[:, 0, :]
+        return self.inner.start_response(array_namespace(y).permute_dims(parts, (1, 0)))
+
+    def mean(self, eta: Array, scale: Array) -> Array:
+        """Mean of the output."""
+        return self.whole.mean(eta, scale)
+
+    def variance(self, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """Variance of the output."""
+        return self.whole.variance(eta, scale)
+
+    def cdf(self, y: np.ndarray, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """Probability of an output of at most y."""
+        return self.whole.cdf(y, eta, scale)
+
+    def sample(self, eta: np.ndarray, scale: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Draw outputs, as they would be known."""
+        return self.whole.sample(eta, scale, rng)
+
+
+@dataclass(frozen=True)
+class CensoredFamily(_BoundedFamily):
+    """Outputs known to lie between bounds: two columns, lower and upper; equal where the output is known.
+
+    Parameters
+    ----------
+    lognormal : bool
+        Whether the logs of outputs are Gaussian, instead of outputs themselves.
+    """
+
+    columns = 2
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """Name of the family."""
+        return "censored-lognormal" if self.lognormal else "censored-gaussian"
+
+    @property
+    def support(self) -> str:  # type: ignore[override]
+        """What outputs can be."""
+        least = ", none of them negative" if self.lognormal else ""
+        return f"a lower and an upper bound, the lower not above the upper and one of them finite{least},"
+
+    @property
+    def inner(self) -> Family:
+        """Two bounds."""
+        return BoundedInner(truncated=False)
+
+    def log_jacobian(self, y: Array) -> Array:
+        """Log of one over known outputs; probabilities of bounds need none."""
+        xp = array_namespace(y)
+        known = (y[:, 0] == y[:, 1]) & self.lognormal
+        return -xp.log(xp.where(known, y[:, 0], xp.ones_like(y[:, 0])))
+
+    def known(self, y: Array) -> Array:
+        """Whether both bounds are the same."""
+        xp = array_namespace(y)
+        return xp.astype(y[:, 0] == y[:, 1], xp.float64)
+
+    def impossible(self, y: Array) -> Array:
+        """Rows whose bounds are in no order, or say nothing."""
+        xp = array_namespace(y)
+        low, high = y[:, 0], y[:, 1]
+        wrong = ~(low <= high) | ~(xp.isfinite(low) | xp.isfinite(high)) | ((low == high) & ~xp.isfinite(low))
+        return wrong | (low < 0) | ~(high > 0) if self.lognormal else wrong
+
+
+@dataclass(frozen=True)
+class TruncatedFamily(_BoundedFamily):
+    """Outputs of rows that are there only because the output lies between bounds.
+
+    Parameters
+    ----------
+    lognormal : bool
+        Whether the logs of outputs are Gaussian, instead of outputs themselves.
+    lower, upper : float, optional
+        Bounds of all rows. Without any, y has three columns: output, lower bound and upper bound.
+    """
+
+    lower: float | None = None
+    upper: float | None = None
+
+    @property
+    def columns(self) -> int:  # type: ignore[override]
+        """Columns of y."""
+        return 3 if self.lower is None and self.upper is None else 1
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """Name of the family."""
+        return "truncated-lognormal" if self.lognormal else "truncated-gaussian"
+
+    @property
+    def support(self) -> str:  # type: ignore[override]
+        """What outputs can be."""
+        positive = "positive " if self.lognormal else ""
+        return f"{positive}outputs between the lower and the upper bound of their rows"
+
+    @property
+    def inner(self) -> Family:
+        """An output and two bounds."""
+        return BoundedInner(truncated=True)
+
+    def _in_columns(self, y: Array) -> Array:
+        """Output, lower and upper bound of each row, (b, 3)."""
+        if self.columns == 3:
+            return y
+        xp = array_namespace(y)
+        ones = xp.ones_like(xp.astype(y, xp.float64, copy=False))
+        low, high = -np.inf if self.lower is None else self.lower, np.inf if self.upper is None else self.upper
+        return xp.stack([xp.astype(y, xp.float64, copy=False), low * ones, high * ones], axis=1)
+
+    def working(self, y: Array) -> Array:
+        """Output and bounds as one table of parts, (b, 1, 3)."""
+        return super().working(self._in_columns(y))
+
+    def log_jacobian(self, y: Array) -> Array:
+        """Log of one over the outputs, for lognormal ones."""
+        t = self._in_columns(y)[:, 0]
+        xp = array_namespace(t)
+        return -xp.log(t) if self.lognormal else xp.zeros_like(t)
+
+    def impossible(self, y: Array) -> Array:
+        """Rows whose output is not between its bounds."""
+        t = self._in_columns(y)
+        y, low, high = t[:, 0], t[:, 1], t[:, 2]
+        wrong = ~(low < high) | ~(y >= low) | ~(y <= high)
+        return wrong | ~(y > 0) if self.lognormal else wrong

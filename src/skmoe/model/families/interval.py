@@ -1,0 +1,98 @@
+r"""Probability that Gaussian noise about a predictor falls between two bounds: its log, and derivatives of that.
+
+With :math:`a, b` the standardised bounds, :math:`D = \Phi(b) - \Phi(a)` and moments
+:math:`t_j = (b^j \phi(b) - a^j \phi(a)) / D`,
+
+.. math:: \partial_\eta \log D = -t_0 / \sigma, \quad -\partial_\eta^2 \log D = (t_1 + t_0^2) / \sigma^2, \quad
+    \partial_\tau \log D = -t_1,
+
+.. math:: -\partial_\tau^2 \log D = t_3 - t_1 + t_1^2, \quad
+    -\partial_\eta \partial_\tau \log D = (t_2 + t_0 t_1 - t_0) / \sigma.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from skmoe.model.special import log_normal_cdf
+from skmoe.rows.arrays import Array, array_namespace
+
+__all__ = ["Interval"]
+
+HALF_LOG_2PI = float(0.5 * np.log(2 * np.pi))
+FAR = 1e8  # standardised bounds beyond count as this: whose density is zero, and times any power of them
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Bounds (..., b), infinite where there is none, predictors and scales; the lower bound is below the upper one."""
+
+    lower: Array
+    upper: Array
+    eta: Array
+    scale: Array
+
+    def _standardised(self, bound: Array) -> Array:
+        return array_namespace(self.eta).clip((bound - self.eta) / self.scale, -FAR, FAR)
+
+    @cached_property
+    def _ends(self) -> tuple[Array, Array]:
+        """Standardised bounds, both turned to the lower tail where they are in the upper one, and a sign."""
+        return self._standardised(self.lower), self._standardised(self.upper)
+
+    @cached_property
+    def log_probability(self) -> Array:
+        """Log D, in whichever tail has the digits."""
+        xp = array_namespace(self.eta)
+        a, b = self._ends
+        turned = a + b > 0
+        low, high = xp.where(turned, -b, a), xp.where(turned, -a, b)
+        top, bottom = log_normal_cdf(high), log_normal_cdf(low)
+        gap = xp.clip(bottom - top, None, -1e-300)
+        return top + xp.log(-xp.expm1(gap))
+
+    @cached_property
+    def _densities(self) -> tuple[Array, Array]:
+        """Densities at both ends over D."""
+        xp = array_namespace(self.eta)
+        return tuple(xp.exp(-0.5 * e * e - HALF_LOG_2PI - self.log_probability) for e in self._ends)
+
+    def moment(self, power: int) -> Array:
+        """The moment t of the given power."""
+        (a, b), (low, high) = self._ends, self._densities
+        return high - low if power == 0 else b**power * high - a**power * low
+
+    @cached_property
+    def _moments(self) -> tuple[Array, Array, Array, Array]:
+        return self.moment(0), self.moment(1), self.moment(2), self.moment(3)
+
+    @property
+    def score(self) -> Array:
+        """First derivative over the predictor."""
+        return -self._moments[0] / self.scale
+
+    @property
+    def curvature(self) -> Array:
+        """Negative second derivative over the predictor."""
+        t = self._moments
+        return (t[1] + t[0] ** 2) / self.scale**2
+
+    @property
+    def scale_score(self) -> Array:
+        """First derivative over the log scale."""
+        return -self._moments[1]
+
+    @property
+    def scale_curvature(self) -> Array:
+        """Negative second derivative over the log scale."""
+        t = self._moments
+        return t[3] - t[1] + t[1] ** 2
+
+    @property
+    def cross_curvature(self) -> Array:
+        """Negative mixed derivative."""
+        t = self._moments
+        return (t[2] + t[0] * t[1] - t[0]) / self.scale
