@@ -190,3 +190,44 @@ def test_rows_of_pytorch_and_of_files_give_the_same_fit(name, tmp_path):
     table = pa.table({"a": X[:, 0], "b": X[:, 1], "y": y})
     streamed = MoERegressor(2, **how).fit(table, "y")
     assert_allclose(streamed.expert_coef_, model.expert_coef_, atol=1e-6)
+
+
+def test_degrees_of_freedom_are_learned_as_by_scipy():
+    """Coefficients, scale and degrees of freedom at the joint optimum; standard errors know that all are unknown."""
+    X, y, _ = made("student", n=1500)
+    model = MoERegressor(1, family="student").fit(X, y)
+    Z = np.column_stack([X, np.ones(len(X))])
+
+    def loss(v):
+        return -np.sum(stats.t.logpdf(y, np.exp(v[4]), Z @ v[:3], np.exp(v[3])))
+
+    best = optimize.minimize(loss, np.append(np.linalg.lstsq(Z, y, rcond=None)[0], [-1.0, 1.5]), options={"gtol": 1e-6})
+    assert_allclose(found(model), best.x[:3], atol=1e-3)
+    assert model.family_.dof == pytest.approx(np.exp(best.x[4]), rel=5e-3)
+    assert model.log_likelihood_ * len(y) == pytest.approx(-best.fun, abs=1e-3)
+    step = 1e-3 * np.eye(5)
+    at = best.x
+    H = np.array(
+        [[loss(at + a + b) - loss(at + a - b) - loss(at - a + b) + loss(at - a - b) for a in step] for b in step]
+    )
+    errors = np.sqrt(np.diag(np.linalg.inv(H / 4e-6)))
+    assert_allclose(found(model, "_se"), errors[:3], rtol=2e-2)
+    assert model.noise_scale_se_[0] == pytest.approx(errors[3] * model.noise_scale_[0], rel=2e-2)
+    assert model.n_parameters_ == 5
+
+
+def test_student_experts_withstand_outliers():
+    """Two outputs in a hundred are gross errors: robust experts hardly notice, Gaussian ones do."""
+    X, y, truth = made("student", n=2000, k=2)
+    rng = np.random.default_rng(5)
+    wrong = rng.choice(len(y), size=len(y) // 50, replace=False)
+    spoilt = y.copy()
+    spoilt[wrong] += rng.choice([-1, 1], size=len(wrong)) * rng.uniform(15, 40, len(wrong))
+
+    def error(family, outputs):
+        model = MoERegressor(2, family=family, penalty=0, calibration=None, random_state=0).fit(X, outputs)
+        A = model.expert_coef_[np.argsort(-model.expert_coef_[:, 0])]
+        return np.sqrt(np.mean((A - truth.A) ** 2))
+
+    assert error("student", spoilt) < 1.5 * error("student", y)
+    assert error("gaussian", spoilt) > 3 * error("student", spoilt)

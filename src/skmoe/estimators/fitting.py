@@ -135,6 +135,7 @@ def _store(model: Any, learned: Learned) -> None:
     k, d, m = p.A.shape[0], p.A.shape[-1], p.family.predictors
     covariance, sizes = covariance_of(fitted.optimum), small_sample(fitted.optimum, k).sizes(d, m)
     model.parameters_ = p
+    model.family_ = p.family
     model.expert_coef_, model.expert_intercept_ = p.A, p.b
     model.gate_coef_, model.gate_intercept_ = p.W, p.c
     model.shares_ = fitted.shares

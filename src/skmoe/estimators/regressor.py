@@ -132,6 +132,8 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         Correction of the levels of predictive distributions.
     gate_uncertain_ : bool
         Whether predictive distributions count the uncertainty of the gate, as held-out rows decided.
+    family_ : Family
+        Law of the experts, with what was learned of it: the degrees of freedom ``dof`` of "student".
     log_likelihood_ : float
         Mean per row.
     n_experts_, n_iter_, n_parameters_ : int

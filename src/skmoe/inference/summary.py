@@ -11,6 +11,7 @@ from scipy.special import stdtr, stdtrit
 
 from skmoe.inference.covariance import split_errors
 from skmoe.inference.held_out import seen_counts, seen_where
+from skmoe.model.families import StudentFamily
 
 COLUMNS = ("part", "term", "estimate", "std. error", "t", "P>|t|", "[0.025", "0.975]")
 RATIOS = {"rate ratio": "the mean count", "mean ratio": "the mean", "odds ratio": "the odds"}
@@ -104,6 +105,9 @@ def summarise(model: Any, *, robust: bool) -> Summary:
             value, error = model.noise_scale_[i], errors["noise_scale"][i]
             row = _row(part, p.family.scale_name, value, error, float(dof[i]), blank=bool(ratio), tested=False)
             table.rows.append(row)
+    if isinstance(p.family, StudentFamily):
+        how = "learned" if p.family.learned else "given"
+        table.notes.append(f"Student t noise of {p.family.dof:.3g} degrees of freedom, {how}, shared by all experts")
     table.notes += [
         f"mean log-likelihood {model.log_likelihood_:.5f}, {model.n_parameters_} parameters, "
         f"{'converged' if model.converged_ else 'NOT CONVERGED'}",

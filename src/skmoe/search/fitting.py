@@ -80,6 +80,11 @@ class Fitted:
             return False
         return bool(np.any(self.optimum.fit.at_floor))
 
+    def at(self, task: Task, problem: Problem, fit: Fit) -> Fitted:
+        """The same search, ended at another point."""
+        told = ("records", "winner", "agreement", "interrupted", "spectral")
+        return replace(fitted_at(task, problem, fit), **{name: getattr(self, name) for name in told})
+
 
 def fitted_at(task: Task, problem: Problem, fit: Fit) -> Fitted:
     """A fit in the caller's units and order."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from skmoe.likelihood import MappedRows
+from skmoe.model.families import StudentFamily
 from skmoe.rows.inputs import RowsToFit
 from skmoe.rows.table_moments import table_moments
 from skmoe.search.checkpoint import Checkpoint
@@ -18,6 +19,7 @@ from skmoe.search.finish import maximise
 from skmoe.search.fitting import Fitted, fit_search, interrupted_at
 from skmoe.search.input_shape import InputShape, input_shape
 from skmoe.search.joint_em import fit_joint_em
+from skmoe.search.learned_dof import fit_with_dof
 from skmoe.search.members import Members, average
 from skmoe.search.number import Choice, choose
 from skmoe.search.records import Control, Start, StartKind
@@ -129,16 +131,24 @@ def _learn_search(
     task = replace(task, penalty=strength, pooled=pooled)
     open_questions = request.calibrated or isinstance(penalty, str)
     if not (auto or request.averaging or (open_questions and n_experts != 1)):
-        return task, fit_search(task, int(n_experts), rng), None, None
+        return *_fit(task, int(n_experts), rng, []), None, None
     choice = choose(task, n_experts, request.averaging, rng)
     task = replace(task, penalty=choice.penalty)
     if choice.stopped_at is not None:
         return task, interrupted_at(task, choice.stopped_at), choice, None
     warm = [] if choice.fits is None else choice.fits.best
     starts = [Start(f"fold {i}", StartKind.FOLD, theta) for i, theta in enumerate(warm)]
-    fitted = fit_search(task, choice.k, rng, warm=starts if choice.k > 1 else ())
+    task, fitted = _fit(task, choice.k, rng, starts if choice.k > 1 else [])
     members = average(task, choice, request.averaging) if request.averaging else None
     return task, fitted, choice, members
+
+
+def _fit(task: Task, k: int, rng: np.random.Generator, warm: list[Start]) -> tuple[Task, Fitted]:
+    """Search for the optimum; where the family has degrees of freedom to be learned, over these as well."""
+    family = task.spec.family
+    if isinstance(family, StudentFamily) and family.learned:
+        return fit_with_dof(task, k, rng, warm)
+    return task, fit_search(task, k, rng, warm=warm)
 
 
 def _experts_carried(task: Task, request: Request) -> int:
