@@ -30,7 +30,7 @@ def test_few_weights_over_many_columns_take_a_product_each(monkeypatch, rng, m, 
     monkeypatch.setattr(products, "monomials", lambda M: calls.append(M) or monomials(M))
     chosen = weighted_grams(C, Z)
     assert bool(calls) is at_once
-    assert gram_channels(d, m, Z) == (d * (d + 1) // 2 if at_once else 2 * d)
+    assert gram_channels(d, m) == (d * (d + 1) // 2 if at_once else 2 * d)
     monkeypatch.setattr(products, "MANY_CHANNELS", 0 if at_once else d)
     np.testing.assert_allclose(weighted_grams(C, Z), chosen, rtol=1e-12, atol=1e-12)
     assert len(calls) == 1  # once by one way, once by the other

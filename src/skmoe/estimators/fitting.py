@@ -101,7 +101,7 @@ def _learned(
         settings,
         options,
         int(model.averaging),
-        getattr(model, "calibration", None) is not None,
+        getattr(model, "calibration", None) is not None and family.inner.noise_dof is not None,
     )
     tell = _progress(type(model).__name__, model.verbose)
     control = Control(float(model.tol), int(model.max_iter), tell, max_time=model.max_time)

@@ -184,7 +184,7 @@ class Problem:
         """Rows per block of an EM pass."""
         widest = max(self.rows.map.De, self.Dg)
         channels = 6 * self.k * self.family.predictors
-        return block_rows_for(max(gram_channels(widest, widest, self.rows.X), widest + channels))
+        return block_rows_for(max(gram_channels(widest, widest), widest + channels))
 
     def on_device(self, theta: Theta) -> tuple[Array, Array, Array]:
         """Parameters on the rows' device, the gate with its zero row."""

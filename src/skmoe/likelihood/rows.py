@@ -129,9 +129,9 @@ class MappedRows(ModelRows):
             weight = xp.astype(weight, xp.float64, copy=False)
         return cls(X, y, weight, map, _total(X, weight))
 
-    def for_models(self, which: np.ndarray) -> MappedRows:
-        """These rows: columns of y are those of an output."""
-        return self
+    def for_models(self, which: np.ndarray) -> ModelRows:
+        """The same rows for some models of a batch; where outputs are yet to be made of columns of y, all of them."""
+        return super().for_models(which) if self.map.working is None else self
 
     def block(self, x: Array, y: Array, weight: Array | None) -> Block:
         """Map a block."""

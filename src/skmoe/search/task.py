@@ -139,6 +139,10 @@ class Task:
         )
         return Problem(self.rows if rows is None else rows, k, family, settings, spread)
 
+    def few_rows(self, k: int) -> bool:
+        """Whether strengths of the penalty are worth comparing: with many rows per parameter they hardly differ."""
+        return self.moments.total < self.config.plenty * self.problem(k).n_parameters
+
     def in_callers_units(self, log_likelihood: Any) -> Any:
         """Mean log-likelihood of the caller's y from that of the outputs as the model sees them."""
         return log_likelihood - self.known * float(np.log(self.map.y_scale)) + self.log_jacobian
