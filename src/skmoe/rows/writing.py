@@ -7,7 +7,7 @@ import gzip
 import os
 import secrets
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -108,8 +108,9 @@ def writing(path: str, schema: Any) -> Iterator[Any]:
 
         options = csv.WriteOptions(delimiter="\t" if kind == "tsv" else ",", quoting_style="needed")
         if path == "-":
-            with csv.CSVWriter(sys.stdout.buffer, schema, write_options=options) as writer:
-                yield writer
+            late = _LateWriter(lambda: csv.CSVWriter(sys.stdout.buffer, schema, write_options=options))
+            yield late
+            late.close()
             sys.stdout.flush()
         else:
             with (
@@ -125,3 +126,19 @@ def writing(path: str, schema: Any) -> Iterator[Any]:
     else:
         with pa.ipc.new_file(path, schema) as writer:
             yield writer
+
+
+class _LateWriter:
+    """A writer that is made for the first batch: where that batch is refused, no header was printed."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+        self._writer: Any = None
+
+    def write_batch(self, batch: Any) -> None:
+        self._writer = self._writer or self._make()
+        self._writer.write_batch(batch)
+
+    def close(self) -> None:
+        """Write what is left; of no batches, the header."""
+        (self._writer or self._make()).close()
