@@ -219,3 +219,20 @@ def test_damaged_file_of_the_first_edition_is_refused(tmp_path):
     rewrite(path, change={"settings": {}})
     with pytest.raises(ModelFileError, match="damaged or not a skmoe model file"):
         skmoe.load(path)
+
+
+@pytest.mark.parametrize("identified", [True, False])
+def test_record_that_swallows_those_after_it_is_noticed(identified, tmp_path):
+    """The last members are in the file and not in its directory, by a comment that is as long as their records."""
+    path = tmp_path / "m.skmoe"
+    path.write_bytes((FILES / "format1.skmoe").read_bytes())
+    rewrite(path, change={"numbers": {"identified_": identified}})
+    content = bytearray(path.read_bytes())
+    records = [i for i in range(len(content)) if content[i : i + 4] == b"PK\x01\x02"]
+    end = content.rindex(b"PK\x05\x06")
+    content[records[-3] + 32 : records[-3] + 34] = (end - records[-2]).to_bytes(2, "little")
+    path.write_bytes(content)
+    with zipfile.ZipFile(path) as file:
+        assert "covariance_.npy" not in file.namelist()
+    with pytest.raises(ModelFileError, match="lacks members that it counts"):
+        skmoe.load(path)

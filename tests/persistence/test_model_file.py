@@ -3,6 +3,8 @@
 import copy
 import hashlib
 import json
+import subprocess
+import sys
 import threading
 import zipfile
 
@@ -246,3 +248,48 @@ def test_columns_that_no_table_has_are_refused(fitted, tmp_path, change):
     rewrite(path, change=change, text="table.json")
     with pytest.raises(ModelFileError, match="damaged or not a skmoe model file"):
         skmoe.load(path)
+
+
+SAVER = """
+import sys, skmoe
+model = skmoe.load(sys.argv[1])
+print("ready", flush=True)
+sys.stdin.readline()
+for _ in range(40):
+    model.save(sys.argv[2])
+"""
+
+
+def test_processes_that_save_to_one_path_leave_a_whole_file_at_any_moment(fitted, tmp_path):
+    """Two processes save two models in turn; whoever reads sees one of them, whole."""
+    model, X, y = fitted
+    other = MoERegressor(1, random_state=0).fit(X, y)
+    model.save(tmp_path / "0.skmoe")
+    other.save(tmp_path / "1.skmoe")
+    path, whole = tmp_path / "m.skmoe", [(tmp_path / f"{i}.skmoe").read_bytes() for i in (0, 1)]
+    model.save(path)
+    savers = [
+        subprocess.Popen(
+            [sys.executable, "-c", SAVER, tmp_path / f"{i}.skmoe", path],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for i in (0, 1)
+    ]
+    for saver in savers:
+        assert saver.stdout.readline() == "ready\n"
+    for saver in savers:
+        saver.stdin.write("go\n")
+        saver.stdin.flush()
+    seen = set()
+    while any(saver.poll() is None for saver in savers):
+        content = path.read_bytes()
+        assert content in whole
+        seen.add(len(content))
+        skmoe.load(path)
+    for saver in savers:
+        with saver:
+            assert saver.wait() == 0
+    assert len(seen) == 2  # both were there, or nothing was shown
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["0.skmoe", "1.skmoe", "m.skmoe"]

@@ -12,6 +12,7 @@ import io
 import json
 import math
 import os
+import struct
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -27,6 +28,7 @@ __all__ = ["Archive", "ArraySpec", "Values", "opened", "write_archive"]
 SUMS = "SHA256SUMS"
 CHUNK = 2**20  # bytes read at a time
 MOST_DIRECTORY = 2**20  # bytes of a zip's directory: some ten thousand members
+END_RECORD, ENTRIES = 22, 10  # bytes of the record that ends a zip, and where it says how many members there are
 MOST_JSON = 2**24  # bytes of a JSON text
 UNPACKED, UNPACKED_TIMES = 2**26, 16
 """Bytes that members may unpack to: 64 MiB and so many times the file. Arrays of earlier formats are compressed; those
@@ -194,6 +196,10 @@ class Archive:
 def opened(path: str | os.PathLike[str]) -> Iterator[Archive]:
     """Open an archive for reading, its directory checked."""
     with _BoundedReader(io.FileIO(path)) as reader, zipfile.ZipFile(reader) as file:
+        # a damaged record may swallow those after it, which `zipfile` does not notice
+        reader.seek(-END_RECORD - len(file.comment), os.SEEK_END)
+        if struct.unpack_from("<H", reader.read(END_RECORD), ENTRIES)[0] != len(file.infolist()):
+            raise ValueError("the directory of the archive lacks members that it counts")
         yield Archive(file, os.fstat(reader.fileno()).st_size)
 
 

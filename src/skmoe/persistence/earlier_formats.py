@@ -10,7 +10,7 @@ import numpy as np
 from skmoe.persistence.archive import ArraySpec
 from skmoe.persistence.model_schema import ARRAYS, FORMAT
 
-__all__ = ["EARLIER", "arrays_of", "header_of", "more_arrays"]
+__all__ = ["EARLIER", "arrays_always", "header_of", "more_arrays"]
 
 EARLIER = (1, 2, 3)
 """Format 1 is the first edition's; 3 has held-out rows, averaged models and calibration; 4 brings checksums."""
@@ -33,7 +33,7 @@ def header_of(header: Mapping[str, Any]) -> dict[str, Any]:
     return new
 
 
-def arrays_of(version: int) -> dict[str, ArraySpec]:
+def arrays_always(version: int) -> dict[str, ArraySpec]:
     """Arrays that every file of a format holds."""
     return {name: spec for name, spec in ARRAYS.items() if version >= 3 or name not in SINCE_3}
 

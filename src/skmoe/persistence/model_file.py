@@ -17,8 +17,8 @@ import numpy as np
 from skmoe.model.activations import ACTIVATIONS
 from skmoe.model.calibration import Calibration
 from skmoe.model.parameters import MoEParameters
-from skmoe.persistence.archive import Archive, ArraySpec, opened, write_archive
-from skmoe.persistence.earlier_formats import EARLIER, arrays_of, header_of, more_arrays
+from skmoe.persistence.archive import Archive, opened, write_archive
+from skmoe.persistence.earlier_formats import EARLIER, arrays_always, header_of, more_arrays
 from skmoe.persistence.errors import ModelFileError, reason
 from skmoe.persistence.model_schema import (
     ARRAYS,
@@ -28,6 +28,7 @@ from skmoe.persistence.model_schema import (
     NUMBERS,
     SETTINGS,
     TABLE,
+    arrays_of,
     header_check,
     symbols,
 )
@@ -66,7 +67,9 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
             arrays[name] = np.concatenate([getattr(member, part) for member in model.members_])
     try:
         _check(header, table)
-        known, specs = symbols(header), ARRAYS | COVARIANCES | MEMBER_ARRAYS
+        known, specs = symbols(header), arrays_of(header)
+        if set(specs) != set(arrays):
+            raise ValueError("covariance_ is there where identified_ is true, and only there")
         for name, values in arrays.items():
             if np.shape(values) != specs[name].sizes(known):
                 raise ValueError(f"{name} must be of shape {specs[name].sizes(known)}; it is of {np.shape(values)}")
@@ -152,11 +155,7 @@ def _read(archive: Archive, make: Callable[..., Any], path: str) -> Any:
         raise ValueError("its checksums are missing")
     table = archive.json("table.json") if "table.json" in archive.members else None
     _check(header, table)
-    specs: dict[str, ArraySpec] = arrays_of(version)
-    if any(f"{name}.npy" in archive.members for name in COVARIANCES):
-        specs |= COVARIANCES
-    if header["members"]:
-        specs |= MEMBER_ARRAYS
+    specs = arrays_of(header, arrays_always(version))
     texts = {"model.json"} | (set() if table is None else {"table.json"})
     archive.refuse_others(texts | {f"{name}.npy" for name in specs})
     arrays = archive.arrays(specs, symbols(header))
@@ -174,7 +173,8 @@ def _check(header: dict[str, Any], table: dict[str, Any] | None) -> None:
     if table is None:
         return
     TABLE(table, "table.json")
-    if len(TableEncoder.from_json(table).features) != of["n_features_in_"]:
+    features = TableEncoder.from_json(table).features
+    if len(features) != of["n_features_in_"] or header.get("feature_names") != features:
         raise ValueError("what it says of its columns is not of this model")
 
 

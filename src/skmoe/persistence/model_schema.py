@@ -35,6 +35,7 @@ __all__ = [
     "NUMBERS",
     "SETTINGS",
     "TABLE",
+    "arrays_of",
     "header_check",
     "symbols",
 ]
@@ -60,7 +61,7 @@ COVARIANCES = {
     "covariance_": ArraySpec(("q", "q"), COVARIANCE),
     "covariance_robust_": ArraySpec(("q", "q"), COVARIANCE),
 }
-"""There where the data identify the model."""
+"""There where the data identify the model (``identified_``), and only there."""
 MEMBER_ARRAYS = {
     "member_A": ArraySpec(("e", "d")),
     "member_b": ArraySpec(("e",)),
@@ -182,6 +183,12 @@ def _regime(d: int, k: int) -> Check:
             "like": either(nothing, whole(0, k - 1)),
         }
     )
+
+
+def arrays_of(header: Mapping[str, Any], always: Mapping[str, ArraySpec] = ARRAYS) -> dict[str, ArraySpec]:
+    """Arrays that a file has to hold, by ``model.json``, beside those that every file of its format holds."""
+    more = COVARIANCES if header["numbers"]["identified_"] else {}
+    return {**always, **more, **(MEMBER_ARRAYS if header["members"] else {})}
 
 
 def symbols(header: Mapping[str, Any]) -> dict[str, int]:
