@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from skmoe.datasets import make_moe
     from skmoe.estimators import MoEClassifier, MoERegressor, Predictive, load
     from skmoe.model import Activation, Family, Law, families
+    from skmoe.persistence import ModelFileError
     from skmoe.search import joint_em
     from skmoe.spectral import (
         decomposition,
@@ -39,6 +40,7 @@ __all__ = [
     "Law",
     "MoEClassifier",
     "MoERegressor",
+    "ModelFileError",
     "Predictive",
     "datasets",
     "decomposition",
@@ -63,6 +65,7 @@ _HOME = {
     "Law": "model",
     "MoEClassifier": "estimators",
     "MoERegressor": "estimators",
+    "ModelFileError": "persistence",
     "Predictive": "estimators",
     "joint_em": "search",
     "label_transform": "spectral",

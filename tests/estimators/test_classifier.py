@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import skmoe
 from skmoe import MoEClassifier
 from skmoe.model.families import MultinomialFamily
 from skmoe.model.parameters import MoEParameters
@@ -127,3 +128,18 @@ def test_rows_of_pytorch_and_of_tables_give_the_same_fit():
     streamed = MoEClassifier(2, random_state=0).fit(table, "y")
     assert_allclose(streamed.expert_coef_, model.expert_coef_, atol=1e-6)
     assert_allclose(streamed.log_density(table, "y"), model.log_density(X, codes), atol=1e-6)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("averaging", [0, 2])
+def test_model_file_gives_the_same_classifier(classes, averaging, tmp_path):
+    X, y, _ = made(300)
+    y = np.where(y == "cedar", "ash", y) if classes == 2 else y
+    model = MoEClassifier(2, averaging=averaging, random_state=0).fit(X, y)
+    model.save(tmp_path / "model.skmoe")
+    again = skmoe.load(tmp_path / "model.skmoe")
+    assert isinstance(again, MoEClassifier)
+    assert_array_equal(again.predict(X), model.predict(X))
+    assert_allclose(again.predict_proba(X), model.predict_proba(X))
+    assert_allclose(again.expert_coef_se_, model.expert_coef_se_)
+    assert str(again.summary()) == str(model.summary())

@@ -5,8 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import optimize, stats
 
+import skmoe
 from skmoe import MoERegressor
-from skmoe.model.families import FAMILIES, StudentFamily
+from skmoe.model.families import FAMILIES, PoissonFamily, StudentFamily, TruncatedFamily
 from skmoe.model.parameters import MoEParameters
 
 sm = pytest.importorskip("statsmodels.api", exc_type=ImportError)
@@ -231,3 +232,36 @@ def test_student_experts_withstand_outliers():
 
     assert error("student", spoilt) < 1.5 * error("student", y)
     assert error("gaussian", spoilt) > 3 * error("student", spoilt)
+
+
+FILED = [*NAMES, StudentFamily(3.0), "censored-gaussian", "censored-lognormal", TruncatedFamily(lower=0.0), "trials"]
+
+
+@pytest.mark.parametrize("family", FILED, ids=str)
+def test_model_file_holds_the_family(family, tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((120, 2)), rng.uniform(0.5, 2.0, 120)
+    if family in ("poisson", "negative-binomial", "binomial"):
+        y = np.round(y - 0.5)
+        y = np.minimum(y, 1.0) if family == "binomial" else y
+    elif family in ("censored-gaussian", "censored-lognormal"):
+        y = np.column_stack([y, np.where(y > 1.5, np.inf, y)])
+    elif family == "trials":
+        family, y = "binomial", np.column_stack([np.round(3 * y), np.ones(120)])
+    model = MoERegressor(1, family=family).fit(X, y)
+    model.save(tmp_path / "model.skmoe")
+    again = skmoe.load(tmp_path / "model.skmoe")
+    assert again.family_ == model.family_
+    assert again.family == model.family
+    assert_allclose(again.log_density(X, y), model.log_density(X, y))
+    assert_allclose(again.predict_interval(X), model.predict_interval(X))
+    assert str(again.summary()) == str(model.summary())
+
+
+def test_model_file_cannot_hold_a_law_of_ones_own(tmp_path):
+    class Own(PoissonFamily):
+        name = "own"
+
+    X, y, _ = made("poisson", n=100)
+    with pytest.raises(ValueError, match="family 'own' is your own code"):
+        MoERegressor(1, family=Own()).fit(X, y).save(tmp_path / "model.skmoe")

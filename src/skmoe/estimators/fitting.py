@@ -33,7 +33,7 @@ from skmoe.search.learn import Learned, Request
 from skmoe.search.number import gain
 from skmoe.spectral.options import SpectralOptions, spectral_options
 
-__all__ = ["fit_classifier", "fit_regressor"]
+__all__ = ["fit_classifier", "fit_regressor", "store_errors"]
 
 NOT_OF_THE_FIT = ("checkpoint", "verbose", "random_state", "max_time")  # settings that do not make it another fit
 PROGRESS_EVERY = 50  # steps between lines at verbose=1
@@ -69,10 +69,10 @@ def fit_classifier(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
     family = BinomialFamily() if classes == 2 else MultinomialFamily(classes)
     learned, control = _learned(model, rows, family, 1.0, "auto", spectral_options(None))
     _store(model, learned)
-    k, d = learned.fitted.parameters.A.shape[0], learned.fitted.parameters.A.shape[-1]
-    for name, shape in (("expert_coef", (k, classes - 1, d)), ("expert_intercept", (k, classes - 1))):
-        for end in ("_", "_se_"):
-            setattr(model, name + end, getattr(model, name + end).reshape(shape))
+    k, d = model.gate_coef_.shape
+    model.expert_coef_ = model.expert_coef_.reshape(k, classes - 1, d)
+    model.expert_intercept_ = model.expert_intercept_.reshape(k, classes - 1)
+    store_errors(model)
     _store_what_rows_held_out_say(model, learned)
     _store_what_experts_say(model, rows)
     _say_what_went_wrong(learned.fitted, model, control)
@@ -141,8 +141,7 @@ def _store(model: Any, learned: Learned) -> None:
     model.shares_ = fitted.shares
     model.covariance_ = None if covariance is None else covariance.model * sizes
     model.covariance_robust_ = None if covariance is None else covariance.robust * sizes
-    for name, values in split_errors(model.covariance_, k, d, m).items():
-        setattr(model, f"{name}_se_", values)
+    store_errors(model)
     model.n_experts_, model.n_parameters_ = k, fitted.n_parameters
     model.log_likelihood_ = fitted.log_likelihood
     model.n_iter_ = max(len(fitted.trace) - 1, 1)
@@ -165,6 +164,14 @@ def _store(model: Any, learned: Learned) -> None:
         "rows": learned.n_rows,
         "searched": learned.n_searched,
     }
+
+
+def store_errors(model: Any) -> None:
+    """Store the standard errors that follow from a model's covariance, in the shapes of its coefficients."""
+    p = model.parameters_
+    for name, values in split_errors(model.covariance_, len(p.A), p.A.shape[-1], p.family.predictors).items():
+        like = getattr(model, f"{name}_", values)
+        setattr(model, f"{name}_se_", values.reshape(np.shape(like)))
 
 
 def _store_noise(model: Any, learned: Learned) -> None:

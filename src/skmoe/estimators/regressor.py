@@ -28,7 +28,6 @@ from skmoe.model.evaluation import r_squared
 from skmoe.model.families import FAMILIES, TruncatedFamily
 from skmoe.model.family import Family
 from skmoe.model.predictive import PredictiveLaw
-from skmoe.persistence import load_model
 from skmoe.rows.arrays import Array, to_device, to_numpy
 from skmoe.rows.blocks import in_memory
 from skmoe.rows.checks import RANDOM_STATE, generator
@@ -38,7 +37,7 @@ from skmoe.rows.threads import with_one_blas_thread
 from skmoe.search import Progress, SearchConfig
 from skmoe.spectral.options import SpectralOptions
 
-__all__ = ["MoERegressor", "load"]
+__all__ = ["MoERegressor"]
 
 
 class MoERegressor(RegressorMixin, MixtureOfExperts):
@@ -512,24 +511,3 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
                 f"more than {self._search_config.sample_rows}: hand in a sample of them as an array"
             )
         return likelihood_ratio_test(self, *in_memory(X, y), int(n_bootstrap), rng, self._search_config)
-
-
-def load(path: Any) -> MoERegressor:
-    """Read a model written by `MoERegressor.save`; no code in the file is run.
-
-    Parameters
-    ----------
-    path : str or path
-        The model file.
-
-    Returns
-    -------
-    MoERegressor
-        The fitted model.
-
-    Raises
-    ------
-    ValueError
-        If the file is damaged, is no skmoe model, or was written by a later version.
-    """
-    return load_model(path, MoERegressor)

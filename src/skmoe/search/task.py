@@ -229,6 +229,11 @@ def prepare(
     )
     jacobian, known = (0.0, 1.0) if working is None else _densities(spec.family, y, weight)
     units = {"log_jacobian": jacobian, "known": known}
+    if map.De == 0:
+        raise ValueError(
+            "the columns that experts see are zero in every row, and without intercepts there is nothing to learn; use "
+            "fit_intercept=True, or other columns"
+        )
     if small:
         if rows.streamed and weight is not None:
             X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0] * scale
