@@ -1,0 +1,1 @@
+"""Families of experts other than the Gaussian: reach, coverage, and beside flexmix."""
