@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -14,6 +15,7 @@ from skmoe.cli.models import (
     fit_watched,
     held_out_lines,
     names_in,
+    numbered_target,
     parse_calibration,
     parse_experts,
     parse_noise,
@@ -23,6 +25,9 @@ from skmoe.cli.models import (
 from skmoe.cli.shell import check_output, note, print_json, print_table, say
 
 __all__ = ["fit"]
+
+FAMILY_NAMES = ("gaussian", "student", "poisson", "negative-binomial", "gamma", "lognormal", "binomial")
+CLASSES = "classes"
 
 Data = Annotated[str, typer.Argument(help="CSV, TSV (.gz too), Parquet, Arrow or Feather file; - for CSV from stdin.")]
 Target = Annotated[str, typer.Option(help="Column to be predicted.")]
@@ -37,6 +42,9 @@ def fit(
     target: Target,
     out: Annotated[str, typer.Option(help="Model file to write.")],
     experts: Annotated[str, typer.Option(help="Number of experts, or auto (by held-out rows).")] = "auto",
+    family: Annotated[
+        str, typer.Option(help=f"Law of the target: {', '.join(FAMILY_NAMES)}; classes fits a classifier.")
+    ] = "gaussian",
     activation: Annotated[str, typer.Option(help="linear, sigmoid, relu, tanh or softplus.")] = "linear",
     noise: Annotated[str, typer.Option(help="shared, per-expert or a known noise scale.")] = "per-expert",
     penalty: Annotated[str, typer.Option(help="Strength of the penalty, or auto; 0 is maximum likelihood.")] = "auto",
@@ -75,6 +83,7 @@ def fit(
     how = written.settings(n_experts)
     if method == "spectral" and (gate_columns or expert_columns):
         raise ValueError("--method spectral takes no --gate-columns or --expert-columns; use --method auto")
+    _check_family(family, method, report)
     check_output(out, "--out", data)
     if report is not None:
         check_output(report, "--report", data)
@@ -84,30 +93,31 @@ def fit(
     if activation not in ACTIVATIONS:  # said before a long table is read
         raise ValueError(f"--activation must be one of {', '.join(ACTIVATIONS)}; got {activation!r}")
     table = open_table(data)
-    rows = streamed_rows(table, target, weights, names_in(drop))
+    rows, labels = streamed_rows(table, target, weights, names_in(drop)), None
     if rows is not None:
         whole = table.n
         if report is not None:
             raise ValueError("--report is for tables that fit in memory; fit, then give skmoe report some of the rows")
     else:
         held = table.read()
+        if family == CLASSES:
+            held, labels = numbered_target(held, target)
         encoder = TableEncoder.learn(held, target, weights=weights, drop=names_in(drop), missing=missing)
         whole, rows = held.num_rows, encoder.rows(held)
     X, y, weight = rows
     for line in X.encoder.notes:
         note(line)
 
-    from skmoe import MoERegressor
+    from skmoe import MoEClassifier, MoERegressor
     from skmoe.inference.held_out import stability_in_words
 
-    model = MoERegressor(
-        n_experts,
-        activation=activation,
-        noise=scale,
-        penalty=strength,
-        averaging=average,
-        calibration=corrected,
-        **how,
+    if family == CLASSES:
+        y = y if labels is None else labels[y.astype(int)]
+        make: Any = partial(MoEClassifier, n_experts, penalty=strength, averaging=average)
+    else:
+        settings = {"activation": activation, "noise": scale, "calibration": corrected, **how}
+        make = partial(MoERegressor, n_experts, family=family, penalty=strength, averaging=average, **settings)
+    model = make(
         gate_features=X.encoder.expand(names_in(gate_columns), "--gate-columns") if gate_columns else None,
         expert_features=X.encoder.expand(names_in(expert_columns), "--expert-columns") if expert_columns else None,
         max_iter=max_iter,
@@ -117,10 +127,10 @@ def fit(
     )
     fit_watched(model, X, y, weight)
     save_or_keep(model, out)
-    r2 = _r2(model, X, y, weight)
+    fit_of_rows = _score(model, X, y, weight)
     used = model.history_["rows"]
     if as_machine:
-        about = {"model": out, "target": target, "rows": used, "rows_in_table": whole, "r2": r2}
+        about = {"model": out, "target": target, "rows": used, "rows_in_table": whole, **fit_of_rows}
         seconds = round(time.perf_counter() - start, 3)
         print_json({**about, **as_json(model), "notes": X.encoder.notes, "seconds": seconds})
     else:
@@ -130,7 +140,8 @@ def fit(
             print_table(model.regimes())
         for line in held_out_lines(model):
             say(line)
-        say(f"{used} rows, R2 {r2:.3f} on them; model in {out}")
+        ((name, value),) = fit_of_rows.items()
+        say(f"{used} rows, {'R2' if name == 'r2' else name} {value:.3f} on them; model in {out}")
     if unstable := stability_in_words(model):
         note(unstable)
     if report is not None:
@@ -144,6 +155,18 @@ def fit(
         raise typer.Exit(UNRELIABLE)
 
 
-def _r2(model: Any, X: Any, y: Any, weight: Any) -> float:
-    """R2 on the rows of the fit; rows that are streamed count alike."""
-    return model.score(X, y) if hasattr(X.X, "chunks") else model.score(X, y, sample_weight=weight)
+def _score(model: Any, X: Any, y: Any, weight: Any) -> dict[str, float]:
+    """R2, or accuracy of a classifier, on the rows of the fit; rows that are streamed count alike."""
+    value = model.score(X, y) if hasattr(X.X, "chunks") else model.score(X, y, sample_weight=weight)
+    return {"accuracy" if hasattr(model, "classes_") else "r2": value}
+
+
+def _check_family(family: str, method: str, report: str | None) -> None:
+    if family not in (*FAMILY_NAMES, CLASSES):
+        raise ValueError(f"--family must be one of {', '.join((*FAMILY_NAMES, CLASSES))}; got {family!r}")
+    if family != "gaussian" and method == "spectral":
+        raise ValueError("--method spectral is for --family gaussian; use --method auto")
+    if family == CLASSES and method != "auto":
+        raise ValueError("--family classes takes --method auto alone")
+    if family == CLASSES and report is not None:
+        raise ValueError("--report is of a regression; a classifier is told by the tables that are printed")

@@ -20,6 +20,7 @@ __all__ = [
     "inside",
     "named",
     "names_in",
+    "numbered_target",
     "open_model",
     "parse_calibration",
     "parse_experts",
@@ -116,6 +117,22 @@ def streamed_rows(
     return X, table.column(target), None if weights is None else table.column(weights)
 
 
+def numbered_target(table: Any, target: str) -> tuple[Any, np.ndarray]:
+    """A table whose target is numbered by class, and the sorted labels of the classes; gaps stay gaps."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if target not in table.column_names:
+        raise ValueError(f"there is no column {target!r}; the table has {', '.join(table.column_names[:12])}")
+    column = table[target].combine_chunks()
+    labels = pc.unique(column).drop_null()
+    labels = labels.take(pc.array_sort_indices(labels))
+    codes = pc.cast(pc.index_in(column, value_set=labels), pa.float64())
+    place = table.column_names.index(target)
+    return table.set_column(place, target, codes), np.asarray(labels.to_pylist())
+
+
 def open_model(path: str) -> tuple[MoERegressor, TableEncoder]:
     """A saved model, and how the columns of a table become its inputs."""
     import skmoe
@@ -141,13 +158,14 @@ def as_json(model: MoERegressor) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for end in ("", "_se"):
             found[f"intercept{end}"] = getattr(model, f"{what}_intercept{end}_")[i]
-            found[f"coef{end}"] = dict(zip(names, getattr(model, f"{what}_coef{end}_")[i], strict=True))
+            values = getattr(model, f"{what}_coef{end}_")[i]  # a row for each class but the first, of a classifier
+            found[f"coef{end}"] = dict(zip(names, values.T if values.ndim == 2 else values, strict=True))
         return found
 
     return {
         "n_experts": model.n_experts_,
-        "activation": model.parameters_.g.name,
-        "noise": model.noise,
+        "family": model.family_.name,
+        **({"classes": model.classes_.tolist()} if hasattr(model, "classes_") else _noise_of(model)),
         "converged": model.converged_,
         "interrupted": bool(model.history_["interrupted"]),
         "identified": model.identified_,
@@ -169,8 +187,7 @@ def as_json(model: MoERegressor) -> dict[str, Any]:
             {
                 "share": model.shares_[i],
                 **part(i, "expert"),
-                "noise_scale": model.noise_scale_[i],
-                "noise_scale_se": model.noise_scale_se_[i],
+                **_scale(model, i),
                 "stability": model.stability_[i],
                 "holds_at": regime.where,
                 "mean_prediction": regime.prediction,
@@ -179,6 +196,16 @@ def as_json(model: MoERegressor) -> dict[str, Any]:
         ],
         "gate": [part(i, "gate") for i in range(model.n_experts_)],
     }
+
+
+def _noise_of(model: MoERegressor) -> dict[str, Any]:
+    return {"activation": model.parameters_.g.name, "noise": model.noise}
+
+
+def _scale(model: MoERegressor, i: int) -> dict[str, Any]:
+    if not model.parameters_.family.has_scale:
+        return {}
+    return {"noise_scale": model.noise_scale_[i], "noise_scale_se": model.noise_scale_se_[i]}
 
 
 def held_out_lines(model: MoERegressor) -> list[str]:

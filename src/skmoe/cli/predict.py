@@ -23,6 +23,7 @@ def predict(
     interval: Annotated[
         float | None, typer.Option(help="Add lower and upper bounds with this probability, such as 0.9.")
     ] = None,
+    proba: Annotated[bool, typer.Option("--proba", help="Add the probability of each class, of a classifier.")] = False,
     gate: Annotated[bool, typer.Option("--gate", help="Add the probability of each expert.")] = False,
     unseen: Annotated[str, typer.Option(help="Categories not there in fitting: error, or empty.")] = "error",
 ) -> None:
@@ -43,6 +44,11 @@ def predict(
 
     kind_of_file(out)
     fitted, encoder = open_model(model)
+    classes = getattr(fitted, "classes_", None)
+    if classes is None and proba:
+        raise ValueError("--proba is of classifiers, which skmoe fit --family classes fits; this model is a regression")
+    if classes is not None and interval is not None:
+        raise ValueError("--interval is of regressions; use --proba for the probabilities of classes")
     table = open_table(data)
     lacking = [name for name in encoder.types if name not in table.names]
     if lacking:
@@ -50,17 +56,24 @@ def predict(
         raise ValueError(f"{data}: lacks {', '.join(map(repr, lacking))}, which the model needs; it has {has}")
     pa = arrow()
     names = ["prediction", *(["lower", "upper"] if interval else [])]
+    names += [f"p_{label}" for label in classes] if proba and classes is not None else []
     names += [f"gate_{i + 1}" for i in range(fitted.n_experts_)] if gate else []
     rows = empty = 0
     outside: Outside | None = None
     place: Any = nullcontext("-") if out == "-" else replacing(out)
-    with place as path, writing(str(path), pa.schema([(name, pa.float64()) for name in names])) as writer:
+    kinds = [pa.float64()] * len(names)
+    if classes is not None:
+        kinds[0] = pa.array(classes.tolist()).type
+    with place as path, writing(str(path), pa.schema(list(zip(names, kinds, strict=True)))) as writer:
         for batch in table.batches(list(encoder.types), encoder.types):
             X, keep = encoder.encode(batch, unseen=unseen)
-            values = _predictions(fitted, named(X, encoder), interval, gate)
+            values = _predictions(fitted, named(X, encoder), interval, gate, proba)
             found = rows_outside(fitted, X) if len(X) else None
             outside = outside + found if outside is not None and found is not None else outside or found
-            writer.write_batch(pa.record_batch(_columns(values, keep, len(names)), names=names))
+            columns = _columns(values, keep, len(names))
+            if classes is not None:
+                columns[0] = _labels(columns[0], classes)
+            writer.write_batch(pa.record_batch(columns, names=names))
             rows, empty = rows + len(keep), empty + len(keep) - len(X)
     if empty:
         note(f"{empty} of {rows} rows lack an input and have empty predictions")
@@ -70,13 +83,27 @@ def predict(
         note(f"{rows} rows predicted, in {out}")
 
 
-def _predictions(model: Any, X: Any, interval: float | None, gate: bool) -> Any:
-    """Predictions of some rows, with bounds and gate where they are asked for; None where there are no rows."""
+def _labels(codes: Any, classes: Any) -> Any:
+    """Labels of classes by their numbers, empty where there is none."""
+    from skmoe.rows.table_errors import arrow
+
+    numbers = [None if code is None or code != code else int(code) for code in codes.to_pylist()]
+    labels = classes.tolist()
+    found = [None if number is None else labels[number] for number in numbers]
+    return arrow().array(found, type=arrow().array(labels).type)
+
+
+def _predictions(model: Any, X: Any, interval: float | None, gate: bool, proba: bool) -> Any:
+    """Predictions of some rows, with what was asked for beside them; None where there are no rows."""
     import numpy as np
 
     if len(X.X) == 0:
         return None
-    parts = [model.predict(X)[:, None]]
+    if hasattr(model, "classes_"):
+        P = model.predict_proba(X)
+        parts = [np.argmax(P, axis=1)[:, None], *([P] if proba else [])]
+    else:
+        parts = [model.predict(X)[:, None]]
     if interval is not None:
         parts.append(model.predict_interval(X, coverage=interval))
     if gate:

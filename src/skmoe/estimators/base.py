@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from skmoe.inference import Summary, summarise
+from skmoe.inference import Summary, regimes_table, summarise
 from skmoe.model.evaluation import log_likelihood, responsibility_entropy
 from skmoe.model.parameters import MoEParameters
 from skmoe.persistence import save_model
@@ -152,6 +152,26 @@ class MixtureOfExperts(BaseEstimator):
         """
         check_is_fitted(self)
         return summarise(self, robust=robust)
+
+    def regimes(self, X: Any = None) -> Summary:
+        """Where each expert holds: the inputs that decide, and what they are for its rows and for all rows.
+
+        An input decides by how much the expert's probability changes over the rows when only this input takes other
+        values. The rows of an expert are all rows, weighted by its probability. A range is the one in which the share
+        of the expert's rows exceeds that of all rows most; it ends where the gate switches.
+
+        Parameters
+        ----------
+        X : (n, d) array or any other holder of rows that `fit` takes, optional
+            Rows to describe the experts by, of which at most 20,000 are looked at; by default those of the fit.
+
+        Returns
+        -------
+        Summary
+            A table of experts: their share, where they hold, how probable they are and what they predict there.
+        """
+        check_is_fitted(self)
+        return regimes_table(self, None if X is None else rows_to_use(self, X)[0])
 
     def save(self, path: Any) -> None:
         """Write the model to a file that runs no code when it is loaded; see `skmoe.load`.

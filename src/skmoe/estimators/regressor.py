@@ -21,7 +21,6 @@ from skmoe.inference import (
     Summary,
     diagnose,
     likelihood_ratio_test,
-    regimes_table,
     small_sample_correction,
 )
 from skmoe.model.evaluation import r_squared
@@ -419,26 +418,6 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         return self.predictive(X).sample(random_state)
 
     # -- telling ------------------------------------------------------------------------------------------------------
-
-    def regimes(self, X: Any = None) -> Summary:
-        """Where each expert holds: the inputs that decide, and what they are for its rows and for all rows.
-
-        An input decides by how much the expert's probability changes over the rows when only this input takes other
-        values. The rows of an expert are all rows, weighted by its probability. A range is the one in which the share
-        of the expert's rows exceeds that of all rows most; it ends where the gate switches.
-
-        Parameters
-        ----------
-        X : (n, d) array or any other holder of rows that `fit` takes, optional
-            Rows to describe the experts by, of which at most 20,000 are looked at; by default those of the fit.
-
-        Returns
-        -------
-        Summary
-            A table of experts: their share, where they hold, how probable they are and what they predict there.
-        """
-        check_is_fitted(self)
-        return regimes_table(self, None if X is None else rows_to_use(self, X)[0])
 
     def diagnose(self, X: Any = None, y: Any = None) -> Summary:
         """How far the data are from what the consistent start assumes, and how sure the fit is, in plain words.

@@ -206,6 +206,14 @@ def _sentence(i: int, regime: Regime) -> str:
     )
 
 
+def _predicted(model: Any) -> tuple[str, ...]:
+    """What the column of predictions is called; there is none for three classes or more."""
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        return ("its mean prediction",)
+    return (f"its mean probability of {classes[1]}",) if len(classes) == 2 else ()
+
+
 def regimes_table(model: Any, X: Any = None) -> Summary:
     """Where each expert of a fitted model holds, as a table; see `describe_regimes`."""
     regimes = describe_regimes(model, X)
@@ -221,14 +229,15 @@ def regimes_table(model: Any, X: Any = None) -> Summary:
             "its rows there",
             "probability there",
             "seen in",
-            "its mean prediction",
+            *_predicted(model),
         ),
     )
     seen = seen_counts(model)
     for i, regime in enumerate(regimes):
         of_all = "; ".join(c.all_rows for c in regime.conditions if not c.direction)
         there = (regime.its_rows, regime.probability)
-        table.rows.append((i + 1, regime.share, regime.where, of_all, *there, seen[i], regime.prediction))
+        predicted = (regime.prediction,) if _predicted(model) else ()
+        table.rows.append((i + 1, regime.share, regime.where, of_all, *there, seen[i], *predicted))
     table.notes.append("the rows of an expert are all rows, weighted by the probability that the gate gives it")
     if any(seen):
         table.notes.append(f"seen in so many {seen_where(model)}, with mostly the same rows")

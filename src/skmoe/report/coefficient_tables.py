@@ -33,7 +33,7 @@ def _with_interval(coefficient: Coefficient) -> Number:
 
 def all_coefficients(data: ReportData) -> Table:
     """Every coefficient with its interval, both standard errors, t and p."""
-    robust = [Coefficient(*row).error for row in data.model.summary(robust=True).rows]
+    robust = [Coefficient(*row[:8]).error for row in data.model.summary(robust=True).rows]
     rows: list[tuple[str | Number, ...]] = []
     for c, robust_error in zip(data.coefficients, robust, strict=True):
         p = "< 0.001" if c.p < 0.001 else f"{c.p:.3f}" if c.p == c.p else "–"

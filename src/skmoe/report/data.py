@@ -77,7 +77,7 @@ class ReportData:
     @cached_property
     def coefficients(self) -> tuple[Coefficient, ...]:
         """Rows of the coefficient table."""
-        return tuple(Coefficient(*row) for row in self.model.summary().rows)
+        return tuple(Coefficient(*row[:8]) for row in self.model.summary().rows)
 
     @cached_property
     def main_input(self) -> int | None:
@@ -98,6 +98,13 @@ def report_data(model: Any, X: Any, y: Any, target: str | None, test: Any) -> Re
             "and the rows as they reach it)"
         )
     check_is_fitted(model)
+    if hasattr(model, "classes_"):
+        raise TypeError("a report is about a regression; of a MoEClassifier, summary() and regimes() tell")
+    if y is not None and model.parameters_.family.columns > 1:
+        raise ValueError(
+            f"outputs of family={model.parameters_.family.name!r} have several columns, which a report cannot show: "
+            "leave y out"
+        )
     if X is None and y is not None:
         raise ValueError("y came without X: pass both, X alone, or neither")
     if test is not None and (X is None or y is None):

@@ -19,6 +19,7 @@ __all__ = ["experts_in_words", "gate_in_words"]
 NAMED = 3  # inputs that a sentence names
 CLEAR = TWO_SIDED_95  # standard errors from zero at which a direction counts as clear
 MINOR = 0.1  # effects below this share of the strongest are not named
+RATIO_OF = {"rate ratio": "the mean", "mean ratio": "the mean", "odds ratio": "the odds"}  # what a ratio multiplies
 
 
 @dataclass(frozen=True)
@@ -107,22 +108,47 @@ def _expert(model: Any, i: int, columns: Columns, regime: Regime | None, target:
     chosen, clear = strongest(
         value, error, None if regime is None else np.asarray(regime.spread), float(stdtrit(model.dof_[i], 0.975))
     )
+    family = model.parameters_.family
     subject = target if g.linear else f"the index inside its {g.name}"
+    if family.ratio:
+        subject = f"{RATIO_OF[family.ratio]} of {target}"
     if not chosen:
         body = f"{target} does not depend on the inputs"
     elif not clear:
         body = f"no input has a clear effect; the strongest is {columns.names[chosen[0]]}"
     else:
-        body = f"{subject} {_slopes(value, error, columns, chosen, float(model.dof_[i]))}"
+        slopes = _ratios if family.ratio else _slopes
+        body = f"{subject} {slopes(value, error, columns, chosen, float(model.dof_[i]))}"
         more = clear - len(chosen)
         if more > 0:
             effect = "a clear effect" if np.any(error > 0) else "an effect too (none is tested)"
             body += f"; {more} more input{'s have' if more > 1 else ' has'} {effect}"
-    tail = f" Its noise has a standard deviation of {three_digits(model.noise_scale_[i])}."
+    tail = _noise(model, i)
     if regime is not None:
         its_rows = "its" if model.n_experts_ > 1 else "all"
         tail = f" Over {its_rows} rows it predicts {three_digits(regime.prediction)} on average." + tail
     return head + body + "." + tail + _seen(model, i)
+
+
+def _noise(model: Any, i: int) -> str:
+    family, scale = model.parameters_.family, three_digits(model.noise_scale_[i])
+    if not family.has_scale:
+        return ""
+    if family.scale_name == "variation":
+        return f" Its outputs have a coefficient of variation of {scale} beyond what the mean explains."
+    return f" Its noise has a standard deviation of {scale}{' in the logs' if family.ratio else ''}."
+
+
+def _ratios(value: np.ndarray, error: np.ndarray, columns: Columns, chosen: list[int], dof: float) -> str:
+    """Ratios of means or odds, with intervals."""
+    half = float(stdtrit(dof, 0.975))
+    said = []
+    for j in chosen:
+        step, where = columns.two_values[j] or (1.0, f"per unit of {columns.names[j]}")
+        middle, low, high = (np.exp(step * (value[j] + s * half * error[j])) for s in (0.0, -1.0, 1.0))
+        between = f" ({three_digits(low)} to {three_digits(high)})" if error[j] > 0 else ""
+        said.append(f"by {three_digits(middle)}{between} {where}")
+    return f"is multiplied {listed(said)}"
 
 
 def _seen(model: Any, i: int) -> str:

@@ -249,7 +249,9 @@ def _output(table: Any, target: str) -> np.ndarray:
         raise TableError(f"target {target!r} holds no values")
     if kind == "category":
         odd = next((t for t in as_texts(table[target]).drop_null().unique().to_pylist() if not is_number(t)), "")
-        raise TableError(f"target {target!r} must hold numbers; it holds text such as {odd!r}")
+        raise TableError(
+            f"target {target!r} must hold numbers; it holds text such as {odd!r}; --family classes fits a classifier"
+        )
     y = as_numbers(table[target], target)
     if np.any(np.isinf(y)):
         raise TableError(f"target {target!r} holds infinity; mend those rows")

@@ -51,6 +51,7 @@ class BinomialFamily(Family):
     highest = 1.0
     support = "0 and 1"
     ratio = "odds ratio"
+    most_coef = 30.0
 
     def at(self, y: Array, eta: Array, scale: Array) -> BinomialLaw:
         """The law at a block of rows."""

@@ -89,6 +89,7 @@ class MultinomialFamily(Family):
     discrete = True
     support = "numbers of classes, from 0 on"
     ratio = "odds ratio"
+    most_coef = 30.0
 
     @property
     def predictors(self) -> int:  # type: ignore[override]

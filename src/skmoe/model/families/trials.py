@@ -56,6 +56,7 @@ class TrialsInner(Family):
 
     name = "binomial"
     parts = 2
+    most_coef = 30.0
 
     def at(self, y: Array, eta: Array, scale: Array) -> TrialsLaw:
         """The law at a block of rows."""

@@ -15,6 +15,8 @@ from skmoe.report.records import Card
 
 __all__ = ["Overview", "overview"]
 
+SCALES = {"variation": "coefficient of variation"}  # by the family's name of its scale
+
 
 @dataclass(frozen=True)
 class Overview:
@@ -31,8 +33,11 @@ def overview(data: ReportData) -> Overview:
 
 
 def _lead(data: ReportData) -> str:
-    k, g = data.model.n_experts_, data.model.parameters_.g
-    relation = f"{'linear' if g.linear else g.name} relation between the inputs and {data.target}"
+    k, g, family = data.model.n_experts_, data.model.parameters_.g, data.model.parameters_.family
+    shape = f"{family.name} regression" if family.ratio else f"{'linear' if g.linear else g.name} relation"
+    relation = (
+        f"{shape} of {data.target} on the inputs" if family.ratio else f"{shape} between the inputs and {data.target}"
+    )
     if k == 1:
         return f"One regime: a single {relation} holds for all rows."
     return (
@@ -61,8 +66,10 @@ def _cards(data: ReportData) -> tuple[Card, ...]:
     if data.quality:
         here, line = data.quality[-2:]
         cards.append(Card("R²", fixed(here.r2, 2), f"{here.rows} rows; least squares {fixed(line.r2, 2)}"))
-    low, high = three_digits(np.min(model.noise_scale_)), three_digits(np.max(model.noise_scale_))
-    cards.append(Card("Noise", low if low == high else f"{low}–{high}", f"std. deviation of {data.target}"))
+    if model.parameters_.family.has_scale:
+        low, high = three_digits(np.min(model.noise_scale_)), three_digits(np.max(model.noise_scale_))
+        what = SCALES.get(model.parameters_.family.scale_name, f"std. deviation of {data.target}")
+        cards.append(Card("Noise", low if low == high else f"{low}–{high}", what))
     cards.append(Card("Fit", "converged" if model.converged_ else "not converged", f"{model.n_parameters_} parameters"))
     return tuple(cards)
 
