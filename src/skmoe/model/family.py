@@ -149,17 +149,60 @@ class Family:
     # -- what kernels ask ---------------------------------------------------------------------------------------------
 
     def at(self, y: Array, eta: Array, scale: Array) -> Law:
-        """The law at a block of rows."""
+        """The law at a block of rows.
+
+        Parameters
+        ----------
+        y : array
+            Outputs, (b,).
+        eta : array
+            Predictors, (..., k, b).
+        scale : array
+            Scales, (..., k, 1).
+
+        Returns
+        -------
+        Law
+            The log density and its derivatives.
+        """
         raise NotImplementedError
 
     def step_scale(self, scale: np.ndarray) -> np.ndarray:
-        """What `Law.score` is multiplied by in `Law.step_score`."""
+        """What `Law.score` is multiplied by in `Law.step_score`.
+
+        Parameters
+        ----------
+        scale : array
+            Scales, (..., k, 1).
+
+        Returns
+        -------
+        array
+            Factors, in the shape of `scale`.
+        """
         return np.ones_like(scale)
 
     def statistic_after(
         self, statistic: np.ndarray, steps: np.ndarray, gradient: np.ndarray, gram: np.ndarray
     ) -> np.ndarray:
-        """Sums (..., k) of `Law.scale_statistic` after experts moved by `steps`, where that is known exactly."""
+        """Sums (..., k) of `Law.scale_statistic` after experts moved by `steps`, where that is known exactly.
+
+        Parameters
+        ----------
+        statistic : array
+            Sums over rows of `Law.scale_statistic`, (..., k).
+        steps : array
+            How far experts moved, (..., k, D).
+        gradient : array
+            Right sides of their least squares, (..., k, D).
+        gram : array
+            Gram matrices, (..., k, D, D).
+
+        Returns
+        -------
+        array
+            Sums in the shape of `statistic`.
+        """
         return statistic
 
     def updated_scales(
@@ -168,19 +211,72 @@ class Family:
         """Scales (..., k) of experts that hold `share` of the rows, from their summed statistics.
 
         A `ridge` per row draws the logs of the scales to their mean; none is below `floor`.
+
+        Parameters
+        ----------
+        statistic : array
+            Sums over rows of `Law.scale_statistic`, (..., k).
+        share : array
+            Sums of responsibilities, (..., k).
+        ridge : float or array
+            Strength per row that draws the logs of scales to their mean.
+        floor : float
+            Least scale.
+
+        Returns
+        -------
+        array
+            Scales in the shape of `statistic`.
         """
         return np.ones_like(statistic)
 
     def scale_slope(self, statistic: np.ndarray, share: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Sums of `Law.scale_score` from those of the statistic and of the responsibilities."""
+        """Sums of `Law.scale_score` from those of the statistic and of the responsibilities.
+
+        Parameters
+        ----------
+        statistic : array
+            Sums over rows of `Law.scale_statistic`, (..., k).
+        share : array
+            Sums of responsibilities, (..., k).
+        scale : array
+            Scales, (..., k, 1).
+
+        Returns
+        -------
+        array
+            Slopes in the shape of `statistic`.
+        """
         return np.zeros_like(statistic)
 
     def start_response(self, y: Array) -> Array:
-        """Rough predictors from outputs, for a first fit by least squares."""
+        """Rough predictors from outputs, for a first fit by least squares.
+
+        Parameters
+        ----------
+        y : array
+            Outputs, (b,).
+
+        Returns
+        -------
+        array
+            Predictors, (b,).
+        """
         return y
 
     def start_scale(self, residual: np.ndarray) -> np.ndarray:
-        """Scales from the residual scales of that first fit."""
+        """Scales from the residual scales of that first fit.
+
+        Parameters
+        ----------
+        residual : array
+            Residual scales of the first fit, (..., k).
+
+        Returns
+        -------
+        array
+            Scales in the shape of `residual`.
+        """
         return np.ones_like(residual)
 
     # -- outputs as the caller has them -------------------------------------------------------------------------------
@@ -196,40 +292,151 @@ class Family:
         return self
 
     def working(self, y: Array) -> Array:
-        """Outputs as `inner` takes them."""
+        """Outputs as `inner` takes them.
+
+        Parameters
+        ----------
+        y : array
+            Outputs, (b,).
+
+        Returns
+        -------
+        array
+            What is fitted.
+        """
         return y
 
     def typical(self, y: Array) -> Array:
-        """One number for each output, on the scale of `working`, to centre and scale by, (b,)."""
+        """One number for each output, on the scale of `working`, to centre and scale by, (b,).
+
+        Parameters
+        ----------
+        y : array
+            Outputs, (b,).
+
+        Returns
+        -------
+        array
+            Numbers, (b,).
+        """
         return self.working(y)
 
     def log_jacobian(self, y: Array) -> Array:
-        """Log of the derivative of `working` at outputs, (b,)."""
+        """Log of the derivative of `working` at outputs, (b,).
+
+        Parameters
+        ----------
+        y : array
+            Outputs, (b,).
+
+        Returns
+        -------
+        array
+            Logs, (b,).
+        """
         return array_namespace(y).zeros_like(y)
 
     def known(self, y: Array) -> Array:
-        """Whether each output is known, so that it has a density: 1, or 0 for one that has a probability, (b,)."""
+        """Whether each output is known, so that it has a density: 1, or 0 for one that has a probability, (b,).
+
+        Parameters
+        ----------
+        y : array
+            Outputs, (b,).
+
+        Returns
+        -------
+        array
+            Ones and zeros, (b,).
+        """
         xp = array_namespace(y)
         return xp.ones_like(xp.astype(y if y.ndim == 1 else y[:, 0], xp.float64, copy=False))
 
     def impossible(self, y: Array) -> Array:
-        """Which outputs (b,) the law cannot give."""
+        """Which outputs (b,) the law cannot give.
+
+        Parameters
+        ----------
+        y : array
+            Outputs, (b,).
+
+        Returns
+        -------
+        array
+            Booleans, (b,).
+        """
         return array_namespace(y).zeros_like(y) > 0
 
     # -- its distribution ---------------------------------------------------------------------------------------------
 
     def mean(self, eta: Array, scale: Array) -> Array:
-        """Mean of the output."""
+        """Mean of the output.
+
+        Parameters
+        ----------
+        eta : array
+            Predictors, (..., k, b).
+        scale : array
+            Scales, (..., k, 1).
+
+        Returns
+        -------
+        array
+            Means.
+        """
         raise NotImplementedError
 
     def variance(self, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Variance of the output, on the host."""
+        """Variance of the output, on the host.
+
+        Parameters
+        ----------
+        eta : array
+            Predictors, (..., k, b).
+        scale : array
+            Scales, (..., k, 1).
+
+        Returns
+        -------
+        array
+            Variances.
+        """
         raise NotImplementedError
 
     def cdf(self, y: np.ndarray, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Probability of an output of at most y, on the host."""
+        """Probability of an output of at most y, on the host.
+
+        Parameters
+        ----------
+        y : array
+            Outputs, (b,).
+        eta : array
+            Predictors, (..., k, b).
+        scale : array
+            Scales, (..., k, 1).
+
+        Returns
+        -------
+        array
+            Probabilities.
+        """
         raise NotImplementedError
 
     def sample(self, eta: np.ndarray, scale: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Draw an output for each predictor, on the host."""
+        """Draw an output for each predictor, on the host.
+
+        Parameters
+        ----------
+        eta : array
+            Predictors, (..., k, b).
+        scale : array
+            Scales, (..., k, 1).
+        rng : Generator
+            Source of random numbers.
+
+        Returns
+        -------
+        array
+            Outputs.
+        """
         raise NotImplementedError

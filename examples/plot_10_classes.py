@@ -1,0 +1,40 @@
+"""
+Yes and no in two regimes
+=========================
+
+Who buys? Among some customers those with more income do, among others those with less. One logistic regression sees
+nothing; two under a gate see both.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+
+from skmoe import MoEClassifier
+
+rng = np.random.default_rng(0)
+n = 2000
+customers = pd.DataFrame({"income": rng.normal(0, 1, n), "age": rng.uniform(20, 70, n)})
+young = rng.random(n) < 1 / (1 + np.exp((customers["age"] - 45) / 2))
+odds = np.where(young, -0.5 + 2.5 * customers["income"], 0.5 - 2.0 * customers["income"])
+buys = np.where(rng.random(n) < 1 / (1 + np.exp(-odds)), "buys", "leaves")
+
+for k in (1, 2):
+    model = MoEClassifier(k, random_state=0).fit(customers, buys)
+    print(f"{k} experts: {model.score(customers, buys):.2f} right, log probability {model.log_likelihood_:.3f}")
+
+# %%
+# The table tells odds ratios with intervals: one unit more of income multiplies the odds of leaving by so much.
+
+model.summary()
+
+# %%
+# The probability of each class is that of the experts, weighted by the gate.
+
+income = np.linspace(-3, 3, 100)
+fig, ax = plt.subplots()
+for age in (30, 45, 60):
+    rows = pd.DataFrame({"income": income, "age": float(age)})
+    ax.plot(income, model.predict_proba(rows)[:, 0], label=f"age {age}")
+ax.set(xlabel="income", ylabel="probability of buying")
+ax.legend()
