@@ -11,7 +11,7 @@ import json
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,8 @@ ARRAYS = (
     "stability_",
 )
 MEMBER_ARRAYS = ("A", "b", "W", "c", "sigma")  # of the models that are averaged, one after the other
-OPTIONAL = ("covariance_", "covariance_robust_")
+OPTIONAL = ("covariance_", "covariance_robust_", "covariance_at_origin_")
+AT_ORIGIN = ("origin", "b", "c")  # of parameters whose intercepts are not those at inputs of zero
 NUMBERS = (
     "n_experts_",
     "n_parameters_",
@@ -83,6 +84,8 @@ def save_model(model: Any, path: Any) -> None:
         header["feature_names"] = [str(n) for n in model.feature_names_in_]
     arrays = {k: getattr(model, k) for k in (*ARRAYS, *OPTIONAL) if getattr(model, k) is not None}
     arrays |= {"plug_in_scale": model.parameters_.sigma, "member_weights": model.member_weights_}
+    if model.parameters_.origin is not None:
+        arrays |= {f"origin_{part}": getattr(model.parameters_, part) for part in AT_ORIGIN}
     if model.members_:
         for part in MEMBER_ARRAYS:
             arrays[f"member_{part}"] = np.concatenate([getattr(member, part) for member in model.members_])
@@ -115,15 +118,17 @@ def load_model(path: Any, make: Callable[..., Any]) -> Any:
         if model.encoder_ is not None and len(model.encoder_.features) != d:
             raise ValueError("what it says of its columns is not of this model")
         family = header["settings"]["activation"]
+        origin, b, c = arrays.get("origin_origin"), model.expert_intercept_, model.gate_intercept_
+        if origin is not None:
+            b, c = arrays["origin_b"], arrays["origin_c"]
+            if (origin.shape, b.shape, c.shape) != ((d,), (k,), (k,)):
+                raise ValueError("the shapes of its origin and intercepts do not fit together")
         model.parameters_ = MoEParameters(
-            model.expert_coef_,
-            model.gate_coef_,
-            arrays["plug_in_scale"],
-            b=model.expert_intercept_,
-            c=model.gate_intercept_,
-            family=family,
+            model.expert_coef_, model.gate_coef_, arrays["plug_in_scale"], b, c, family, origin
         )
-        model.members_, model.member_weights_ = _members(header["members"], arrays, d, family)
+        members = _members(header["members"], arrays, d, family)
+        model.members_ = tuple(replace(member, origin=origin) for member in members)
+        model.member_weights_ = arrays["member_weights"]
         model.calibration_ = None if header["calibration"] is None else Calibration(**header["calibration"])
     except (FileNotFoundError, _LaterVersionError):
         raise
@@ -140,10 +145,8 @@ def load_model(path: Any, make: Callable[..., Any]) -> Any:
     return model
 
 
-def _members(
-    experts: list[int], arrays: dict[str, np.ndarray], d: int, family: Any
-) -> tuple[tuple[MoEParameters, ...], np.ndarray]:
-    """Models that are averaged, so many experts each, and their weights."""
+def _members(experts: list[int], arrays: dict[str, np.ndarray], d: int, family: Any) -> tuple[MoEParameters, ...]:
+    """Models that are averaged, so many experts each."""
     weights = arrays["member_weights"]
     if len(weights) != len(experts):
         raise ValueError("its averaged models and their weights do not fit together")
@@ -155,7 +158,7 @@ def _members(
     )
     if any(member.A.shape != (k, d) or member.W.shape != (k, d) for member, k in zip(members, experts, strict=True)):
         raise ValueError("shapes of its averaged models do not fit together")
-    return members, weights
+    return members
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any] | None, dict[str, np.ndarray]]:

@@ -14,7 +14,7 @@ from skmoe.model.activations import get_activation
 from skmoe.model.gate import with_zero_row
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.rows.arrays import array_namespace
-from skmoe.rows.checks import RANDOM_STATE, check_coef, check_enough_rows, check_rows, check_varies, generator
+from skmoe.rows.checks import RANDOM_STATE, check_coef, check_enough_rows, check_unit_rows, check_varies, generator
 from skmoe.rows.threads import with_one_blas_thread
 from skmoe.search.ascent import Ascent, Point
 from skmoe.search.finish import Fit, run_em
@@ -111,7 +111,7 @@ def joint_em(
     >>> bool(metrics.regressor_fit(fit.expert_coef, truth.expert_coef) > 0.99)
     True
     """
-    X, y = check_rows(X, y)
+    X, y = check_unit_rows(X, y)
     k, (n, d) = n_experts, X.shape
     check_enough_rows(n, (2 * k - 1) * d + 1, f"{k} experts and a gate over {d} columns")
     check_varies(y)

@@ -11,6 +11,7 @@ import numpy as np
 
 from skmoe.likelihood import MappedRows
 from skmoe.rows.inputs import RowsToFit
+from skmoe.rows.sizes import check_unit_sizes
 from skmoe.rows.table_moments import table_moments
 from skmoe.search.checkpoint import Checkpoint
 from skmoe.search.config import SearchConfig
@@ -176,6 +177,9 @@ def _learn_spectral(
     if weight is not None or rows.weight is not None:  # rows that are all distinct stay in their order
         rows = replace(rows, X=X, y=y, weight=weight)
     moments = table_moments(rows.X, rows.y, rows.weight, rows.names)
+    moments = moments.from_zero(rows.names, 'method="spectral"')
+    largest = np.maximum(np.abs(moments.low), np.abs(moments.high))
+    check_unit_sizes(largest, moments.y_second, rows.names, standard=spec.input_law is None)
     n = moments.rows if rows.streamed else n
     fitted = fit_spectral(rows, spec, moments, int(request.n_experts), rng, control, request.options)
     whitened = standardised(moments, intercept=True, outputs=False)

@@ -12,13 +12,12 @@ from skmoe.rows.table_moments import TableMoments
 __all__ = ["standardised", "whitening"]
 
 SINGULAR = 1e-10  # eigenvalues of a correlation matrix below this part of the largest are no directions of their own
-FLAT = 1e-12  # a column whose deviation is below this part of its mean is constant: the rest is rounding
 
 
 def whitening(
     moments: TableMoments, columns: Sequence[int] | None = None, *, centered: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Center (d,) and transform (d, r) to inputs of unit covariance; directions without variance are dropped.
+    """Center (d,) from the moments' origin and transform (d, r) to unit covariance; what does not vary is dropped.
 
     Columns are scaled first, so that the rank found does not depend on their units. Without an intercept in the model
     the origin has a meaning: `centered=False` leaves it in place. Only the given `columns` are looked at, if any.
@@ -26,7 +25,7 @@ def whitening(
     index = slice(None) if columns is None else list(columns)
     mean, second = moments.mean[index], moments.covariance[index][:, index]
     scale = np.sqrt(np.maximum(np.diag(second), 0.0))
-    flat = scale <= FLAT * np.abs(mean)
+    flat = moments.flat[index]
     if not centered:
         second = second + np.outer(mean, mean)
         scale = np.sqrt(np.diag(second))
@@ -59,7 +58,7 @@ def standardised(
         scale = float(np.hypot(moments.y_std, moments.y_mean - shift)) or 1.0
     if expert_columns is None and gate_columns is None:
         center, transform = whitening(moments, centered=intercept)
-        return InputMap(center, transform, intercept, y_shift=shift, y_scale=scale)
+        return InputMap(center, transform, intercept, y_shift=shift, y_scale=scale, origin=moments.origin)
     center = np.zeros(len(moments.mean))
     blocks = []
     for columns in (expert_columns, gate_columns):
@@ -76,4 +75,5 @@ def standardised(
         gate_columns=tuple(range(first, width)),
         y_shift=shift,
         y_scale=scale,
+        origin=moments.origin,
     )

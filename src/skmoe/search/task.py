@@ -13,7 +13,7 @@ from skmoe.likelihood import InputMap, MappedRows, ModelRows, Problem, Settings
 from skmoe.model.family import Family
 from skmoe.rows.arrays import Array, array_namespace, to_numpy
 from skmoe.rows.blocks import in_memory, sum_over_blocks, take_rows
-from skmoe.rows.checks import MOST_COUNTED
+from skmoe.rows.checks import LEAST_WEIGHT, MOST_COUNTED, too_small_weights
 from skmoe.rows.inputs import RowsToFit
 from skmoe.rows.table_moments import TableMoments, table_moments
 from skmoe.search.config import SearchConfig
@@ -29,6 +29,9 @@ ROUNDED = 0.3
 """Part of the rows with an output that others have too, above which outputs count as rounded."""
 NOISE_FLOOR = 1e-3
 """Least noise scale, as a part of the spread of the outputs: keeps experts off a few rows that lie on a line."""
+
+SHRUNK = 2.0**-500
+"""Factor by which weights are added up too, where their sum may be too large for a number."""
 
 __all__ = [
     "ModelSpec",
@@ -200,7 +203,9 @@ def prepare(
     if small:
         X, y, weight = in_memory(X, y, weight)
     scale = streamed_scale(weight) if rows.streamed else 1.0
-    moments = table_moments(X, y, weight, rows.names)
+    moments = table_moments(X, y, weight, rows.names, weight_scale=scale)
+    if not spec.intercept:
+        moments = moments.from_zero(rows.names, "fit_intercept=False")
     moments = moments if scale == 1.0 else replace(moments, total=float(moments.rows))
     map = standardised(
         moments,
@@ -242,11 +247,16 @@ def streamed_scale(weight: Array | None) -> float:
         xp = array_namespace(w)
         w = xp.astype(w, xp.float64, copy=False)
         whole = xp.sum(xp.astype(w != xp.floor(w), xp.float64))
-        return xp.sum(w), xp.sum(xp.astype(w > 0, xp.float64)), whole
+        with np.errstate(over="ignore"):  # the second sum tells where the first is too large
+            return xp.sum(w), xp.sum(w * SHRUNK), xp.sum(xp.astype(w > 0, xp.float64)), whole
 
-    total, rows, broken = (float(s) for s in sum_over_blocks(kernel, weight, block_rows=2**16))
+    total, shrunk, rows, broken = (float(s) for s in sum_over_blocks(kernel, weight, block_rows=2**16))
     counts = broken == 0 and total <= MOST_COUNTED
-    return 1.0 if counts or not total > 0 else rows / total
+    if counts or not total > 0:
+        return 1.0
+    if total < LEAST_WEIGHT:
+        raise ValueError(too_small_weights(total))
+    return rows / total if np.isfinite(total) else rows / shrunk * SHRUNK
 
 
 def canonical(X: Array, y: Array, weight: Array | None, config: SearchConfig) -> tuple[Array, Array, Array | None]:

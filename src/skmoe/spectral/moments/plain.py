@@ -87,7 +87,7 @@ def score_moment(
     d = X.shape[1]
     components = law.components(d)
     B = np.eye(d) if basis is None else basis
-    precisions = [c.whitener @ c.whitener for c in components]
+    precisions = [c.precision for c in components]
     means = [to_device(c.mean, X)[:, None] if np.any(c.mean) else None for c in components]
     # inside a basis rows are projected first; without one, the small sums are mapped at the end instead
     maps = [None if basis is None else to_device(B.T @ L, X) for L in precisions]
