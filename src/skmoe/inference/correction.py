@@ -33,11 +33,13 @@ class SmallSample:
     factor: np.ndarray
     dof: np.ndarray
 
-    def sizes(self, d: int) -> np.ndarray:
-        """Factors (p, p) of covariances over (A, b, W, c, sigma) with d inputs: of experts and noise, not the gate."""
+    def corrected(self, covariance: np.ndarray, d: int) -> np.ndarray:
+        """A covariance over (A, b, W, c, sigma) with d inputs, scaled in place: experts and noise, not the gate."""
         k, root = len(self.factor), np.sqrt(self.factor)
         each = np.concatenate([np.repeat(root, d), root, np.ones(k * (d + 1)), root])
-        return np.outer(each, each)
+        covariance *= each[:, None]
+        covariance *= each
+        return covariance
 
 
 def small_sample(optimum: Optimum | None, k: int) -> SmallSample:

@@ -19,6 +19,7 @@ from skmoe.search.finish import maximise
 from skmoe.search.fitting import Fitted, fit_search, interrupted_at
 from skmoe.search.input_shape import InputShape, input_shape
 from skmoe.search.joint_em import fit_joint_em
+from skmoe.search.limits import check_request
 from skmoe.search.members import Members, average
 from skmoe.search.number import Choice, choose
 from skmoe.search.records import Control, Start, StartKind
@@ -29,7 +30,6 @@ from skmoe.search.task import (
     ModelSpec,
     Task,
     canonical,
-    check_memory,
     most_experts,
     pooled_coefficients,
     prepare,
@@ -99,9 +99,8 @@ def learn(
         raise ValueError(f'averaging is for method="auto"; method is {request.method!r}')
     if request.method == "spectral":
         return _learn_spectral(rows, spec, request, rng, control, config)
-    if not isinstance(request.n_experts, str):
-        check_memory(spec, rows.X.shape[1], int(request.n_experts))
-    task = prepare(rows, spec, request.n_experts, rng, control, config.with_starts(request.n_init))
+    asked = check_request(rows, spec, request.n_experts, config)
+    task = prepare(rows, spec, asked, rng, control, config.with_starts(request.n_init))
     if request.checkpoint is not None:
         seen = asdict(task.moments) | {"shape": rows.X.shape}
         checkpoint = Checkpoint(request.checkpoint, request.settings, seen)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from scipy import linalg
 
 from skmoe.likelihood import InputMap
 from skmoe.rows.table_moments import TableMoments
 
 __all__ = ["standardised", "whitening"]
 
+WIDE = 4  # columns per row from which on a table has far more of them
 SINGULAR = 1e-10  # eigenvalues of a correlation matrix below this part of the largest are no directions of their own
 
 
@@ -31,13 +33,28 @@ def whitening(
         scale = np.sqrt(np.diag(second))
         flat = scale == 0
     scale[flat] = np.inf
-    values, vectors = np.linalg.eigh(second / np.outer(scale, scale))
+    values, vectors = _eigen(second / np.outer(scale, scale), moments.rows)
     keep = values > SINGULAR * max(values[-1], np.finfo(float).tiny)
     d = len(moments.mean)
     center, transform = np.zeros(d), np.zeros((d, int(np.sum(keep))))
     center[index] = mean if centered else 0.0
     transform[index] = (vectors[:, keep] / np.sqrt(values[keep])) / scale[:, None]
     return center, transform
+
+
+def _eigen(M: np.ndarray, rank: int) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues, the largest last, and eigenvectors of a positive semi-definite matrix (d, d) of at most this rank.
+
+    Where there are far fewer rows than columns, a pivoted Cholesky factor (d, r) has the same ones at a cost of d r^2.
+    """
+    if WIDE * rank > len(M):
+        values, vectors = np.linalg.eigh(M)
+        return values, vectors
+    factor, pivots, found, _ = linalg.lapack.dpstrf(M, lower=1)
+    L = np.zeros((len(M), found))
+    L[pivots - 1] = np.tril(factor[:, :found])
+    vectors, values, _ = linalg.svd(L, full_matrices=False)
+    return values[::-1] ** 2, vectors[:, ::-1]
 
 
 def standardised(

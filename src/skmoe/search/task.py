@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,8 +19,6 @@ from skmoe.search.config import SearchConfig
 from skmoe.search.records import Control
 from skmoe.search.standardise import standardised
 
-INFORMATION_COPIES = 6
-"""Matrices of the size of the information that a fit holds at once: itself, scaled, factored, inverse, sandwich."""
 ROUNDING = 1e-9  # differences of outputs below this part of their range are rounding errors of the file
 PEAK = float((2 * np.pi) ** -0.5)
 """Noise scale, over the step of rounded outputs, at which a Gaussian is as high as an even spread over a step."""
@@ -37,7 +34,7 @@ __all__ = [
     "ModelSpec",
     "Task",
     "canonical",
-    "check_memory",
+    "expert_rows",
     "most_experts",
     "pooled_coefficients",
     "prepare",
@@ -151,38 +148,13 @@ def pooled_coefficients(spec: ModelSpec, moments: TableMoments, map: InputMap) -
 
 def most_experts(spec: ModelSpec, moments: TableMoments, config: SearchConfig) -> int:
     """Experts that the rows can carry."""
-    columns = len(moments.mean) if spec.expert_columns is None else len(spec.expert_columns)
-    return max(1, int(moments.total // (config.rows_per_expert_coefficient * (columns + spec.intercept))))
+    return max(1, int(moments.total // expert_rows(spec, len(moments.mean), config)))
 
 
-def _bytes_needed(spec: ModelSpec, columns: int, k: int) -> float:
-    """Memory of a model's information matrix and its factors, about."""
-    experts = columns if spec.expert_columns is None else len(spec.expert_columns)
-    gate = columns if spec.gate_columns is None else len(spec.gate_columns)
-    parameters = k * (experts + spec.intercept) + (k - 1) * (gate + spec.intercept) + k
-    return 8.0 * INFORMATION_COPIES * parameters**2
-
-
-def _bytes_there() -> float:
-    """Memory of this machine that a fit may take: half of it, or any amount where the system does not tell."""
-    if not hasattr(os, "sysconf"):
-        return float("inf")
-    return 0.5 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
-def check_memory(spec: ModelSpec, columns: int, k: int) -> None:
-    """Refuse a number of experts whose information matrix this machine cannot hold, before any memory is taken."""
-    there = _bytes_there()
-    if _bytes_needed(spec, columns, k) <= there:
-        return
-    carried = k
-    while carried > 1 and _bytes_needed(spec, columns, carried) > there:
-        carried = min(carried - 1, int(carried * 0.99))
-    needed = _bytes_needed(spec, columns, k)
-    raise ValueError(
-        f"n_experts={k} over {columns} columns needs about {needed / 1e9:.0f} GB of memory for its information matrix, "
-        f"and a fit may take {there / 1e9:.1f} GB here: at most {carried} experts can be carried"
-    )
+def expert_rows(spec: ModelSpec, columns: int, config: SearchConfig) -> float:
+    """Rows that an expert needs."""
+    seen = columns if spec.expert_columns is None else len(spec.expert_columns)
+    return config.rows_per_expert_coefficient * (seen + spec.intercept)
 
 
 def prepare(
