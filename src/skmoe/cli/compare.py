@@ -8,9 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
+from skmoe.cli.failures import UNRELIABLE
 from skmoe.cli.fit import Data, Drop, Missing, Target
 from skmoe.cli.models import fit_watched, inside, names_in, parse_experts, parse_noise
-from skmoe.cli.shell import UNRELIABLE, note, print_json, print_table
+from skmoe.cli.shell import note, print_json, print_table
 
 __all__ = ["compare"]
 

@@ -32,7 +32,7 @@ from skmoe.search.learn import Learned, Request
 from skmoe.search.number import gain
 from skmoe.spectral.options import spectral_options
 
-__all__ = ["fit_regressor"]
+__all__ = ["fit_regressor", "store_errors"]
 
 NOT_OF_THE_FIT = ("checkpoint", "verbose", "random_state", "max_time")  # settings that do not make it another fit
 PROGRESS_EVERY = 50  # steps between lines at verbose=1
@@ -105,8 +105,7 @@ def _store(model: Any, learned: Learned) -> None:
     )
     model.covariance_at_origin_ = None if p.origin is None else at_origin
     model.covariance_, model.covariance_robust_ = (at_zero(C, k, p.origin) for C in (at_origin, robust))
-    for name, values in split_errors(model.covariance_, k, d).items():
-        setattr(model, f"{name}_se_", values)
+    store_errors(model)
     model.n_experts_, model.n_parameters_ = k, fitted.n_parameters
     model.log_likelihood_ = fitted.log_likelihood
     model.n_iter_ = max(len(fitted.trace) - 1, 1)
@@ -130,6 +129,12 @@ def _store(model: Any, learned: Learned) -> None:
         "rows": learned.n_rows,
         "searched": learned.n_searched,
     }
+
+
+def store_errors(model: Any) -> None:
+    """Store the standard errors that follow from a model's covariance."""
+    for name, values in split_errors(model.covariance_, *model.expert_coef_.shape).items():
+        setattr(model, f"{name}_se_", values)
 
 
 def _store_what_rows_held_out_say(model: Any, learned: Learned) -> None:

@@ -13,7 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from skmoe.estimators.fitting import fit_regressor
+from skmoe.estimators.fitting import fit_regressor, store_errors
 from skmoe.estimators.predictive import Predictive
 from skmoe.inference import (
     ExpertsTest,
@@ -627,7 +627,11 @@ def load(path: Any) -> MoERegressor:
 
     Raises
     ------
-    ValueError
+    FileNotFoundError
+        If there is no such file.
+    ModelFileError
         If the file is damaged, is no skmoe model, or was written by a later version.
     """
-    return load_model(path, MoERegressor)
+    model = load_model(path, MoERegressor)
+    store_errors(model)
+    return model

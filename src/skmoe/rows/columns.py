@@ -12,6 +12,7 @@ from skmoe.rows.table_errors import TableError, arrow, listed
 __all__ = ["Column", "absent_in", "as_numbers", "as_texts", "is_number", "kind_of", "learn_column"]
 
 MOST_CATEGORIES = 50
+KINDS = ("number", "boolean", "category")
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,14 @@ class Column:
     kind: str  # "number", "boolean" or "category"
     categories: tuple[str, ...] = ()
     fill: float | str | None = None  # what stands in for a missing value, if anything does
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise TableError(f"column {self.name!r} must be one of {', '.join(KINDS)}; it is {self.kind!r}")
+        if (self.kind == "category") != bool(self.categories) or len(set(self.categories)) < len(self.categories):
+            raise TableError(f"column {self.name!r}: a category has its values, each once, and other columns have none")
+        if self.fill is not None and isinstance(self.fill, str) != (self.kind == "category"):
+            raise TableError(f"column {self.name!r} would be filled with {self.fill!r}, which is not of its kind")
 
     @property
     def features(self) -> list[str]:

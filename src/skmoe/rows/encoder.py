@@ -92,6 +92,8 @@ class TableEncoder:
         return cls(target, columns, weights, missing, (*drop, *empty, *constant), tuple(notes))
 
     def __post_init__(self) -> None:
+        if self.missing not in MISSING:
+            raise TableError(f"missing must be one of {', '.join(MISSING)}; got {self.missing!r}")
         if not self.columns:
             raise TableError("no column is left as an input; a target and at least one other column are needed")
         if len(set(self.features)) < len(self.features):

@@ -17,6 +17,7 @@ from typing import Any
 
 from skmoe.rows.table_errors import TableError, arrow, check_unique, named_after
 from skmoe.rows.text_files import check_separator, check_text, header_of, text_dataset, text_format, wide_type
+from skmoe.rows.visible import visible
 
 __all__ = ["TEXT", "Source", "find_source", "kind_of_file"]
 
@@ -71,7 +72,7 @@ def find_source(source: Any) -> Source:
     """Open a path, "-" for standard input, or a table or dataset of pyarrow; no row is read yet."""
     arrow()
     if isinstance(source, str | os.PathLike):
-        where = "standard input" if source == "-" else str(source)
+        where = "standard input" if source == "-" else visible(str(source))
         with named_after(where):
             found = _from_path(source, where)
     else:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from skmoe.likelihood import MappedRows
 from skmoe.rows.inputs import RowsToFit
+from skmoe.rows.row_hash import row_hash
 from skmoe.rows.sizes import check_unit_sizes
 from skmoe.rows.table_moments import table_moments
 from skmoe.search.checkpoint import Checkpoint
@@ -102,8 +103,8 @@ def learn(
     asked = check_request(rows, spec, request.n_experts, config)
     task = prepare(rows, spec, asked, rng, control, config.with_starts(request.n_init))
     if request.checkpoint is not None:
-        seen = asdict(task.moments) | {"shape": rows.X.shape}
-        checkpoint = Checkpoint(request.checkpoint, request.settings, seen)
+        table = row_hash(rows.X, rows.y, rows.weight)
+        checkpoint = Checkpoint(request.checkpoint, request.settings, table, (task.map.De, task.map.Dg), rng)
         task = replace(task, control=replace(control, checkpoint=checkpoint))
     if request.method == "joint-em":
         fitted, choice, members = fit_joint_em(task, _experts_carried(task, request), rng, request.n_init), None, None

@@ -186,6 +186,11 @@ def prepare(
         expert_columns=spec.expert_columns,
         gate_columns=spec.gate_columns,
     )
+    if map.De == 0:
+        raise ValueError(
+            "the columns that experts see are zero in every row, and without intercepts there is nothing to learn; use "
+            "fit_intercept=True, or other columns"
+        )
     if small:
         if rows.streamed and weight is not None:
             X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0] * scale
