@@ -3,11 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint types contract unit docs accuracy cost reproduce bench-peers bench-real clean
+.PHONY: help demo test lint types contract unit fuzz docs accuracy cost reproduce bench-peers bench-real clean
 
 help:
 	@echo "make demo      find the regimes in a real table, compare with least squares, write an HTML report"
 	@echo "make test      lint, types, import contract and tests"
+	@echo "make fuzz      hostile model files, checkpoints, CSV files, command lines and tables, a quarter of an hour"
 	@echo "make docs      the site, with its gallery, into docs/_build/html"
 	@echo "make accuracy  Algorithm 1 alone, over 20 seeds, beside the plain decompositions"
 	@echo "make reproduce the paper's tables and figures; what was run before is not run again"
@@ -37,6 +38,9 @@ contract: $(VENV)/.installed
 
 unit: $(VENV)/.installed
 	OMP_NUM_THREADS=1 SCIPY_ARRAY_API=1 $(BIN)/pytest -n auto src tests
+
+fuzz: $(VENV)/.installed
+	SCIPY_ARRAY_API=1 $(BIN)/python benchmarks/fuzz/fuzz.py
 
 $(VENV)/.installed-docs: $(VENV)/.installed
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[docs]"
