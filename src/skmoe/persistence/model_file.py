@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from skmoe.persistence.earlier_formats import EARLIER, arrays_always, header_of,
 from skmoe.persistence.errors import ModelFileError, reason
 from skmoe.persistence.model_schema import (
     ARRAYS,
+    AT_ORIGIN,
     COVARIANCES,
     FORMAT,
     MEMBER_ARRAYS,
@@ -61,6 +62,10 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     arrays |= {"plug_in_scale": model.parameters_.sigma, "member_weights": model.member_weights_}
     if model.covariance_ is not None:
         arrays |= {name: getattr(model, name) for name in COVARIANCES}
+    if model.parameters_.origin is not None:
+        arrays |= dict(zip(AT_ORIGIN, (model.parameters_.b, model.parameters_.c), strict=True))
+        if model.covariance_at_origin_ is not None:
+            arrays["covariance_at_origin_"] = model.covariance_at_origin_
     if model.members_:
         for name in MEMBER_ARRAYS:
             part = name.removeprefix("member_")
@@ -103,6 +108,8 @@ def _header(model: Any) -> dict[str, Any]:
     }
     if hasattr(model, "feature_names_in_"):
         header["feature_names"] = [str(n) for n in model.feature_names_in_]
+    if model.parameters_.origin is not None:
+        header["origin"] = _plain(model.parameters_.origin)
     return header
 
 
@@ -192,16 +199,16 @@ def _model(make: Callable[..., Any], header: Mapping[str, Any], table: Any, arra
     for name in NUMBERS:
         setattr(model, name, header["numbers"][name])
     model.encoder_ = None if table is None else TableEncoder.from_json(table)
-    family = header["settings"]["activation"]
-    model.parameters_ = MoEParameters(
-        model.expert_coef_,
-        model.gate_coef_,
-        arrays["plug_in_scale"],
-        b=model.expert_intercept_,
-        c=model.gate_intercept_,
-        family=family,
-    )
-    model.members_, model.member_weights_ = _members(header["members"], arrays, family), arrays["member_weights"]
+    model.covariance_at_origin_ = arrays.get("covariance_at_origin_")
+    family, origin = header["settings"]["activation"], header.get("origin")
+    b, c = model.expert_intercept_, model.gate_intercept_
+    if origin is not None:
+        b, c = (arrays[name] for name in AT_ORIGIN)
+    sigma = arrays["plug_in_scale"]
+    model.parameters_ = MoEParameters(model.expert_coef_, model.gate_coef_, sigma, b, c, family, origin)
+    members = _members(header["members"], arrays, family)
+    model.members_ = tuple(replace(member, origin=origin) for member in members)
+    model.member_weights_ = arrays["member_weights"]
     model.calibration_ = None if header["calibration"] is None else Calibration(**header["calibration"])
     model.history_ = dict(header["history"])
     for name in ("objective", "spectrum"):

@@ -29,6 +29,7 @@ from skmoe.rows.encoder import TableEncoder
 
 __all__ = [
     "ARRAYS",
+    "AT_ORIGIN",
     "COVARIANCES",
     "FORMAT",
     "MEMBER_ARRAYS",
@@ -62,6 +63,9 @@ COVARIANCES = {
     "covariance_robust_": ArraySpec(("q", "q"), COVARIANCE),
 }
 """There where the data identify the model (``identified_``), and only there."""
+AT_ORIGIN = {"expert_intercept_at_origin": ArraySpec(("k",)), "gate_intercept_at_origin": ArraySpec(("k",))}
+COVARIANCE_AT_ORIGIN = {"covariance_at_origin_": ArraySpec(("q", "q"), COVARIANCE)}
+"""There where ``model.json`` names an origin, since columns of the fit lay far from zero."""
 MEMBER_ARRAYS = {
     "member_A": ArraySpec(("e", "d")),
     "member_b": ArraySpec(("e",)),
@@ -125,7 +129,7 @@ def header_check(d: int, k: int) -> Check:
             "calibration": either(nothing, CALIBRATION),
             "members": listed(whole(1)),
         },
-        {"feature_names": listed(text, d)},
+        {"feature_names": listed(text, d), "origin": listed(number(), d)},
     )
 
 
@@ -187,7 +191,10 @@ def _regime(d: int, k: int) -> Check:
 
 def arrays_of(header: Mapping[str, Any], always: Mapping[str, ArraySpec] = ARRAYS) -> dict[str, ArraySpec]:
     """Arrays that a file has to hold, by ``model.json``, beside those that every file of its format holds."""
-    more = COVARIANCES if header["numbers"]["identified_"] else {}
+    identified = header["numbers"]["identified_"]
+    more = COVARIANCES if identified else {}
+    if "origin" in header:
+        more = {**more, **AT_ORIGIN, **(COVARIANCE_AT_ORIGIN if identified else {})}
     return {**always, **more, **(MEMBER_ARRAYS if header["members"] else {})}
 
 

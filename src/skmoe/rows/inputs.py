@@ -15,9 +15,10 @@ import numpy as np
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from skmoe.rows.arrays import Array, array_namespace, is_array, to_numpy
-from skmoe.rows.checks import check_column, check_rows, refuse_weights, weight_scale
+from skmoe.rows.checks import check_column, check_largest, check_rows, refuse_weights, weight_scale
 from skmoe.rows.encoder import EncodedTable, TableEncoder
 from skmoe.rows.files import FileTable, open_table
+from skmoe.rows.kinds import plain_numbers
 from skmoe.rows.streamed import Streamed
 from skmoe.rows.table_errors import listed
 
@@ -92,7 +93,7 @@ def _beside(table: Any, values: Any, what: str, name: str) -> Any:
     if not isinstance(table, pa.Table):
         where = open_table(table).where
         raise TypeError(f"{what} must be the name of a column of {where}; got {type(values).__name__}")
-    values = np.asarray(values, dtype=np.float64).ravel()
+    values = np.asarray(plain_numbers(values, what), dtype=np.float64).ravel()
     if len(values) != table.num_rows:
         raise ValueError(f"X has {table.num_rows} rows and {what} has {len(values)}; they must match")
     return table.append_column(name, pa.array(values))
@@ -115,9 +116,11 @@ def rows_to_fit(model: Any, X: Any, y: Any, weight: Any) -> RowsToFit:
         _note_columns(model, X.shape[1], None)
         rows = RowsToFit(X, *_beside_array(X, y, weight), None)
     else:
+        X, y = plain_numbers(X, "X"), plain_numbers(y, "y")
         X, y = validate_data(model, X, y, dtype=[np.float64, np.float32], y_numeric=True, ensure_min_samples=2)
         y = np.asarray(y, dtype=np.float64)
         if weight is not None:
+            weight = plain_numbers(weight, "sample_weight")
             weight = _check_sample_weight(weight, X, dtype=np.float64, ensure_non_negative=True)
         rows = RowsToFit(X, y, weight, getattr(model, "feature_names_in_", None))
     return rows if rows.weight is None or rows.streamed else _with_weight(rows, rows.weight)
@@ -154,6 +157,13 @@ def _with_weight(rows: RowsToFit, weight: Array) -> RowsToFit:
 
 def rows_to_use(model: Any, X: Any, y: Any = None) -> tuple[Array, Array | None]:
     """Inputs, and outputs if any, for a fitted model."""
+    X, y = _rows_to_use(model, X, y)
+    if not isinstance(X, Streamed):  # those are looked at where they are read
+        check_largest(X, y, getattr(model, "feature_names_in_", None))
+    return X, y
+
+
+def _rows_to_use(model: Any, X: Any, y: Any) -> tuple[Array, Array | None]:
     if isinstance(X, EncodedTable):
         _check_names(model, X.names)
         _check_width(model, X.X)
@@ -166,8 +176,10 @@ def rows_to_use(model: Any, X: Any, y: Any = None) -> tuple[Array, Array | None]
         X, y = check_rows(X, y)
         _check_width(model, X)
         return X, y
+    X = plain_numbers(X, "X")
     if y is None:
         return validate_data(model, X, reset=False, dtype=[np.float64, np.float32]), None
+    y = plain_numbers(y, "y")
     X, y = validate_data(model, X, y, reset=False, dtype=[np.float64, np.float32], y_numeric=True)
     return X, np.asarray(y, dtype=np.float64)
 
@@ -213,4 +225,19 @@ def apply(
     values = function(X) if y is None else function(X, y)
     if not like or isinstance(X, Streamed):
         return values
-    return array_namespace(values).astype(values, X.dtype, copy=False)
+    return in_precision_of(X, values)
+
+
+def in_precision_of(X: Array, values: Array) -> Array:
+    """Values in the precision of the inputs; refused where single precision cannot hold them."""
+    xp = array_namespace(values)
+    if values.dtype == X.dtype:
+        return values
+    sizes = xp.abs(values)
+    largest = float(xp.max(sizes)) if 0 not in values.shape else 0.0
+    held = xp.finfo(X.dtype)
+    if float(held.max) < largest < np.inf or 0 < largest < float(held.smallest_normal):
+        raise ValueError(
+            f"predictions as large as {largest:.2g} do not fit the single precision of X; pass X as float64"
+        )
+    return xp.astype(values, X.dtype)
