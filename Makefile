@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint types contract unit test-oldest test-pythons audit soak docs accuracy cost reproduce bench-peers bench-real clean
+.PHONY: help demo test lint types contract unit test-oldest test-pythons audit soak fuzz docs accuracy cost reproduce bench-peers bench-real clean
 
 help:
 	@echo "make demo      find the regimes in a real table, compare with least squares, write an HTML report"
@@ -12,6 +12,7 @@ help:
 	@echo "make test-pythons  the tests with each Python of 3.11, 3.12 and 3.13 that is there"
 	@echo "make audit     known weaknesses of the packages that a user installs, by pip-audit"
 	@echo "make soak      10,000 fits, saves and loads by threads and processes, with kills and a full disk"
+	@echo "make fuzz      hostile model files, checkpoints, CSV files, command lines and tables, a quarter of an hour"
 	@echo "make docs      the site, with its gallery, into docs/_build/html"
 	@echo "make accuracy  Algorithm 1 alone, over 20 seeds, beside the plain decompositions"
 	@echo "make reproduce the paper's tables and figures; what was run before is not run again"
@@ -76,6 +77,9 @@ audit: $(AUDIT)/.installed
 
 soak: $(VENV)/.installed
 	$(BIN)/python benchmarks/reliability/soak.py --write
+
+fuzz: $(VENV)/.installed
+	SCIPY_ARRAY_API=1 $(BIN)/python benchmarks/fuzz/fuzz.py
 
 $(VENV)/.installed-docs: $(VENV)/.installed
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[docs]"
