@@ -30,6 +30,7 @@ def test_there_are_scripts_in_every_folder_that_holds_them():
     assert {path.parent.name for path in SCRIPTS} == {
         "families",
         "flexmix",
+        "fuzz",
         "inference",
         "peers",
         "real",

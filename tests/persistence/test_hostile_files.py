@@ -98,6 +98,8 @@ def test_arrays_that_no_model_has_are_refused(path, name, values):
         {"numbers": {"n_experts_": 10**30}},
         {"numbers": {"n_features_in_": 10**9}},
         {"numbers": {"log_likelihood_": float("nan")}},
+        {"numbers": {"log_likelihood_": 10**400}},
+        {"history": {"step": 10**30}},
         {"numbers": {"converged_": "yes"}},
         {"numbers": {"penalty_": -1.0}},
         {"numbers": {"extra_": 1}},

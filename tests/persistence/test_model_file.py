@@ -3,6 +3,7 @@
 import copy
 import hashlib
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -293,3 +294,12 @@ def test_processes_that_save_to_one_path_leave_a_whole_file_at_any_moment(fitted
             assert saver.wait() == 0
     assert len(seen) == 2  # both were there, or nothing was shown
     assert sorted(p.name for p in tmp_path.iterdir()) == ["0.skmoe", "1.skmoe", "m.skmoe"]
+
+
+def test_model_goes_to_a_device_and_through_a_pipe(fitted, tmp_path):
+    fitted[0].save("/dev/null")
+    os.mkfifo(tmp_path / "pipe")
+    reader = subprocess.Popen(["cat", tmp_path / "pipe"], stdout=subprocess.PIPE)
+    fitted[0].save(tmp_path / "pipe")
+    (tmp_path / "m.skmoe").write_bytes(reader.communicate()[0])
+    assert skmoe.load(tmp_path / "m.skmoe").n_experts_ == 2

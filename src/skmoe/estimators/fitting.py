@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from skmoe.inference import (
     FewRowsWarning,
     RoundedOutputWarning,
+    at_zero,
     calibration_of,
     coarse_outputs,
     covariance_of,
@@ -133,14 +134,17 @@ def _store(model: Any, learned: Learned) -> None:
     fitted = learned.fitted
     p = fitted.parameters
     k, d, m = p.A.shape[0], p.A.shape[-1], p.family.predictors
-    covariance, sizes = covariance_of(fitted.optimum), small_sample(fitted.optimum, k).sizes(d, m)
+    covariance, few = covariance_of(fitted.optimum), small_sample(fitted.optimum, k)
     model.parameters_ = p
     model.family_ = p.family
-    model.expert_coef_, model.expert_intercept_ = p.A, p.b
-    model.gate_coef_, model.gate_intercept_ = p.W, p.c
+    model.expert_coef_, model.expert_intercept_ = p.A, p.expert_intercept
+    model.gate_coef_, model.gate_intercept_ = p.W, p.gate_intercept
     model.shares_ = fitted.shares
-    model.covariance_ = None if covariance is None else covariance.model * sizes
-    model.covariance_robust_ = None if covariance is None else covariance.robust * sizes
+    at_origin, robust = (
+        (None, None) if covariance is None else (few.corrected(C, d, m) for C in (covariance.model, covariance.robust))
+    )
+    model.covariance_at_origin_ = None if p.origin is None else at_origin
+    model.covariance_, model.covariance_robust_ = (at_zero(C, k, p.origin, m) for C in (at_origin, robust))
     store_errors(model)
     model.n_experts_, model.n_parameters_ = k, fitted.n_parameters
     model.log_likelihood_ = fitted.log_likelihood

@@ -31,6 +31,7 @@ from skmoe.rows.arrays import Array, to_device, to_numpy
 from skmoe.rows.blocks import in_memory
 from skmoe.rows.checks import RANDOM_STATE, generator
 from skmoe.rows.inputs import rows_to_use
+from skmoe.rows.kinds import plain_numbers
 from skmoe.rows.streamed import Streamed
 from skmoe.rows.threads import with_one_blas_thread
 from skmoe.search import Progress, SearchConfig
@@ -139,6 +140,8 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
     covariance_, covariance_robust_ : (p, p) arrays or None
         Covariance of experts' coefficients and intercepts, gate's coefficients and intercepts, and noise scales, laid
         out as one vector: by the observed information and by the sandwich formula.
+    covariance_at_origin_ : (p, p) array or None
+        The former with intercepts at ``parameters_.origin``, where columns lie so far from zero that there is one.
     encoder_ : TableEncoder or None
         How the columns of a table with text and gaps became inputs.
     history_ : dict
@@ -390,6 +393,7 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         if sample_weight is not None:
             if isinstance(X, Streamed):
                 raise ValueError("score takes no sample_weight for rows that are streamed")
+            sample_weight = plain_numbers(sample_weight, "sample_weight")
             sample_weight = to_device(_check_sample_weight(sample_weight, to_numpy(X), dtype=np.float64), X)
         return r_squared(self._law(), X, y, sample_weight)
 

@@ -138,6 +138,7 @@ def _problem(model: Any, X: Array, y: Array, config: SearchConfig) -> Problem:
     spec = ModelSpec(family, model.noise, LEAST_PENALTY, intercept, **columns)
     working = None if family.inner is family else family.working
     moments = table_moments(X, y, None, names, working)
+    moments = moments if intercept else moments.from_zero(names, "fit_intercept=False")
     most = most_experts(spec, moments, config)
     if most < k + 1:
         raise ValueError(

@@ -92,7 +92,8 @@ def summarise(model: Any, *, robust: bool) -> Summary:
     ratio = p.family.ratio
     table = Summary(_title(model), (*COLUMNS, *((ratio, "[0.025", "0.975]") if ratio else ())))
     for i in range(k):
-        parts = [(f"expert {i + 1} ({100 * model.shares_[i]:.0f}%)", p.A[i], p.b[i], *_of(errors, "expert", i))]
+        head = f"expert {i + 1} ({100 * model.shares_[i]:.0f}%)"
+        parts = [(head, p.A[i], p.expert_intercept[i], *_of(errors, "expert", i))]
         if hasattr(model, "classes_"):
             parts = _by_class(model, *parts[0])
         for part, *values in parts:
@@ -100,7 +101,7 @@ def summarise(model: Any, *, robust: bool) -> Summary:
                 table.rows.append(_row(part, *term, float(dof[i]), ratio=bool(ratio)))
     gate_dof = float(max(model.history_["rows"] - model.n_parameters_, 2))
     for i in range(k - 1):
-        for term in _terms(model, model.gate_features, p.W[i], p.c[i], *_of(errors, "gate", i)):
+        for term in _terms(model, model.gate_features, p.W[i], p.gate_intercept[i], *_of(errors, "gate", i)):
             table.rows.append(_row(f"gate {i + 1} against {k}", *term, gate_dof, blank=bool(ratio)))
     if p.family.has_scale:
         for i in range(k if model.noise == "per-expert" else 1):

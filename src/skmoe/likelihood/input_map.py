@@ -18,7 +18,7 @@ __all__ = ["InputMap"]
 
 @dataclass(frozen=True)
 class InputMap:
-    """Inputs are seen as ``z = (x - center) @ transform``, outputs as ``(working(y) - y_shift) / y_scale``.
+    """Inputs are seen as ``z = (x - origin - center) @ transform``, outputs as ``(working(y) - y_shift) / y_scale``.
 
     Parameters
     ----------
@@ -32,6 +32,8 @@ class InputMap:
     y_shift, y_scale : float
     working : callable, optional
         What is made of outputs first (`Family.working`); nothing if not given.
+    origin : (d,) array, optional
+        Subtracted before `center`, with no digit lost, where columns lie far from zero beside their spread.
     """
 
     center: np.ndarray
@@ -42,6 +44,7 @@ class InputMap:
     y_shift: float = 0.0
     y_scale: float = 1.0
     working: Callable[[Array], Array] | None = None
+    origin: np.ndarray | None = None
 
     @classmethod
     def identity(cls, d: int, *, intercept: bool = False) -> InputMap:
@@ -74,7 +77,10 @@ class InputMap:
         """Block of rows (b, d) as channels by rows: z, and a last channel of ones with an intercept."""
         if self.transform is None and not np.any(self.center):
             return design(x, self.intercept)
-        Z = design(x, False) - to_device(self.center, x)[:, None]
+        Z = design(x, False)
+        if self.origin is not None:
+            Z = Z - to_device(self.origin, x)[:, None]
+        Z = Z - to_device(self.center, x)[:, None]
         if self.transform is not None:
             Z = to_device(self.transform.T, x) @ Z
         return with_ones(Z) if self.intercept else Z
@@ -107,7 +113,8 @@ class InputMap:
             A, b = A.reshape(theta.k, m, -1), b.reshape(theta.k, m)
         W, c = self._to_caller(with_zero_row(theta.W), self.gate_columns)
         s = self.y_scale
-        return MoEParameters(A * s, W, theta.sigma * s, b=b * s + self.y_shift, c=c, family=family)
+        b = b * s + self.y_shift
+        return MoEParameters(A * s, W, theta.sigma * s, b=b, c=c, family=family, origin=self.origin)
 
     def _to_caller(self, M: np.ndarray, columns: tuple[int, ...] | None) -> tuple[np.ndarray, np.ndarray]:
         coef, shift = (M[:, :-1], M[:, -1]) if self.intercept else (M, np.zeros(len(M)))
@@ -120,9 +127,12 @@ class InputMap:
     def from_parameters(self, parameters: MoEParameters) -> Theta:
         """Find the `Theta` nearest to parameters in the caller's units."""
         p, s = parameters, self.y_scale
-        coef, level = p.A.reshape(-1, p.A.shape[-1]), p.b.reshape(-1)
+        zero = np.zeros(len(self.center))
+        moved = (zero if self.origin is None else self.origin) - (zero if p.origin is None else p.origin)
+        b, c = (p.b, p.c) if not np.any(moved) else (p.b + p.A @ moved, p.c + p.W @ moved)
+        coef, level = p.A.reshape(-1, p.A.shape[-1]), b.reshape(-1)
         A = self._from_caller(coef / s, (level - self.y_shift) / s, self.expert_columns).reshape(len(p.A), -1)
-        W = self._from_caller(p.W - p.W[-1], p.c - p.c[-1], self.gate_columns)
+        W = self._from_caller(p.W - p.W[-1], c - c[-1], self.gate_columns)
         return Theta(A, W[:-1], p.sigma / s)
 
     def _from_caller(self, M: np.ndarray, shift: np.ndarray, columns: tuple[int, ...] | None) -> np.ndarray:

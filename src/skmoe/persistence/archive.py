@@ -17,6 +17,7 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -214,7 +215,17 @@ def write_archive(path: str | os.PathLike[str], texts: Mapping[str, Any], arrays
     arrays : mapping of str to arrays
         By the names of their members without ``.npy``.
     """
-    with replacing(path) as beside, zipfile.ZipFile(beside, "w", zipfile.ZIP_STORED) as file:
+    with replacing(path) as beside:
+        if beside.is_file():
+            _write(beside, texts, arrays)
+        else:  # a pipe or a device, in which a zip cannot go back
+            buffer = io.BytesIO()
+            _write(buffer, texts, arrays)
+            beside.write_bytes(buffer.getvalue())
+
+
+def _write(place: Path | io.BytesIO, texts: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
+    with zipfile.ZipFile(place, "w", zipfile.ZIP_STORED) as file:
         sums = []
 
         def write(name: str, content: bytes) -> None:

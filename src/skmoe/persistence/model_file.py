@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from skmoe.persistence.archive import Archive, opened, write_archive
 from skmoe.persistence.earlier_formats import EARLIER, arrays_always, header_of, more_arrays
 from skmoe.persistence.errors import ModelFileError, reason
 from skmoe.persistence.model_schema import (
+    AT_ORIGIN,
     CLASSIFIER_SETTINGS,
     COVARIANCES,
     FORMAT,
@@ -64,13 +65,16 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     model._validate_params()
     header, table = _header(model), None if model.encoder_ is None else _plain(model.encoder_.to_json())
     arrays = {"member_weights": model.member_weights_}
+    at_origin = dict(zip(AT_ORIGIN, (model.parameters_.b, model.parameters_.c), strict=True))
     for name in arrays_of(header):
         if name in MEMBER_ARRAYS:
             arrays[name] = np.concatenate([getattr(member, name.removeprefix("member_")) for member in model.members_])
-        elif name not in NOT_ARRAYS:
-            arrays[name] = getattr(model, name)
+        elif name in at_origin:
+            arrays[name] = at_origin[name]
         elif name == "plug_in_scale":
             arrays[name] = model.parameters_.sigma
+        elif name not in NOT_ARRAYS:
+            arrays[name] = getattr(model, name)
     try:
         _check(header, table)
         known, specs = symbols(header), arrays_of(header)
@@ -98,6 +102,8 @@ def _header(model: Any) -> dict[str, Any]:
     }
     if hasattr(model, "feature_names_in_"):
         header["feature_names"] = [str(n) for n in model.feature_names_in_]
+    if model.parameters_.origin is not None:
+        header["origin"] = _plain(model.parameters_.origin)
     if classifier:
         return header | {"classes": model.classes_.tolist()}
     name = model.parameters_.g.name
@@ -218,18 +224,18 @@ def _model(make: Callable[..., Any], header: Mapping[str, Any], table: Any, arra
     for name in NUMBERS:
         setattr(model, name, numbers[name])
     model.encoder_ = None if table is None else TableEncoder.from_json(table)
-    k, d = numbers["n_experts_"], numbers["n_features_in_"]
+    k, d, origin = numbers["n_experts_"], numbers["n_features_in_"], header.get("origin")
     several = () if family.predictors == 1 else (family.predictors,)
-    model.parameters_ = MoEParameters(
-        model.expert_coef_.reshape(k, *several, d),
-        model.gate_coef_,
-        arrays.get("plug_in_scale", np.ones(k)),
-        b=model.expert_intercept_.reshape(k, *several),
-        c=model.gate_intercept_,
-        family=family,
-    )
+    model.covariance_at_origin_ = arrays.get("covariance_at_origin_")
+    b, c = model.expert_intercept_.reshape(k, *several), model.gate_intercept_
+    if origin is not None:
+        b, c = (arrays[name] for name in AT_ORIGIN)
+    A, sigma = model.expert_coef_.reshape(k, *several, d), arrays.get("plug_in_scale", np.ones(k))
+    model.parameters_ = MoEParameters(A, model.gate_coef_, sigma, b, c, family, origin)
     model.family_ = model.parameters_.family
-    model.members_, model.member_weights_ = _members(header["members"], arrays, family), arrays["member_weights"]
+    members = _members(header["members"], arrays, family)
+    model.members_ = tuple(replace(member, origin=origin) for member in members)
+    model.member_weights_ = arrays["member_weights"]
     model.calibration_ = None if header["calibration"] is None else Calibration(**header["calibration"])
     model.history_ = dict(header["history"])
     for name in ("objective", "spectrum"):

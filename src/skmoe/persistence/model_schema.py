@@ -34,6 +34,7 @@ from skmoe.rows.encoder import TableEncoder
 
 __all__ = [
     "ARRAYS",
+    "AT_ORIGIN",
     "CLASSIFIER_SETTINGS",
     "COVARIANCES",
     "FORMAT",
@@ -76,6 +77,9 @@ COVARIANCES = {
     "covariance_robust_": ArraySpec(("q", "q"), COVARIANCE),
 }
 """There where the data identify the model (``identified_``), and only there."""
+AT_ORIGIN = {"expert_intercept_at_origin": ArraySpec(("k",)), "gate_intercept_at_origin": ArraySpec(("k",))}
+COVARIANCE_AT_ORIGIN = {"covariance_at_origin_": ArraySpec(("q", "q"), COVARIANCE)}
+"""There where ``model.json`` names an origin, since columns of the fit lay far from zero."""
 MEMBER_ARRAYS = {
     "member_A": ArraySpec(("e", "d")),
     "member_b": ArraySpec(("e",)),
@@ -178,7 +182,7 @@ def header_check(d: int, k: int, kind: str = "regressor") -> Check:
             "members": listed(whole(1)),
         }
         | ({"kind": one_of(kind), "classes": listed(LABEL)} if kind == "classifier" else {}),
-        {"feature_names": listed(text, d), "kind": one_of(kind)} | more,
+        {"feature_names": listed(text, d), "origin": listed(number(), d), "kind": one_of(kind)} | more,
     )
 
 
@@ -240,11 +244,17 @@ def _regime(d: int, k: int) -> Check:
 
 def arrays_of(header: Mapping[str, Any], always: Mapping[str, ArraySpec] = ARRAYS) -> dict[str, ArraySpec]:
     """Arrays that a file has to hold, by ``model.json``, beside those that every file of its format holds."""
-    more = COVARIANCES if header["numbers"]["identified_"] else {}
+    identified = header["numbers"]["identified_"]
+    more = COVARIANCES if identified else {}
+    if "origin" in header:
+        more = {**more, **AT_ORIGIN, **(COVARIANCE_AT_ORIGIN if identified else {})}
     members = MEMBER_ARRAYS if header["members"] else {}
     if "classes" in header:
         always = CLASSIFIER_ARRAYS
-        members = {**members, **(SEVERAL if members and len(header["classes"]) > 2 else {})}
+        if len(header["classes"]) > 2:
+            several = {"expert_intercept_at_origin": ArraySpec(("k", "p"))}
+            more = {**more, **(several if "origin" in header else {})}
+            members = {**members, **(SEVERAL if members else {})}
     return {**always, **more, **members}
 
 

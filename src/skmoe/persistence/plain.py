@@ -30,6 +30,7 @@ Check = Callable[[Any, str], None]
 
 MOST_TEXT = 100_000  # characters of a name or a sentence
 MOST_WHOLE = 2**63 - 1
+MOST_EXACT = 2**53  # whole numbers up to it are floats as well
 
 
 def _refuse(where: str, expected: str, value: Any) -> None:
@@ -70,7 +71,7 @@ def number(least: float = -math.inf, *, above: float = -math.inf, infinite: bool
     """A number: at least `least`, more than `above`, finite and not NaN unless these may be."""
 
     def check(value: Any, where: str) -> None:
-        right = isinstance(value, int | float) and not isinstance(value, bool)
+        right = isinstance(value, float) or (type(value) is int and abs(value) <= MOST_EXACT)
         if right and math.isnan(value):
             right = nan
         elif right:

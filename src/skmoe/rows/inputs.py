@@ -15,9 +15,17 @@ import numpy as np
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from skmoe.rows.arrays import Array, array_namespace, is_array, to_numpy
-from skmoe.rows.checks import check_column, check_output_columns, check_rows, refuse_weights, weight_scale
+from skmoe.rows.checks import (
+    check_column,
+    check_largest,
+    check_output_columns,
+    check_rows,
+    refuse_weights,
+    weight_scale,
+)
 from skmoe.rows.encoder import EncodedTable, TableEncoder
 from skmoe.rows.files import FileTable, open_table
+from skmoe.rows.kinds import plain_numbers
 from skmoe.rows.streamed import Streamed
 from skmoe.rows.table_errors import listed
 
@@ -110,7 +118,7 @@ def _beside(table: Any, values: Any, what: str, name: str) -> Any:
     if not isinstance(table, pa.Table):
         where = open_table(table).where
         raise TypeError(f"{what} must be the name of a column of {where}; got {type(values).__name__}")
-    values = np.asarray(values, dtype=np.float64).ravel()
+    values = np.asarray(plain_numbers(values, what), dtype=np.float64).ravel()
     if len(values) != table.num_rows:
         raise ValueError(f"X has {table.num_rows} rows and {what} has {len(values)}; they must match")
     return table.append_column(name, pa.array(values))
@@ -136,13 +144,16 @@ def rows_to_fit(model: Any, X: Any, y: Any, weight: Any, columns: int = 1) -> Ro
         _note_columns(model, X.shape[1], None)
         rows = RowsToFit(X, *_beside_array(X, y, weight, columns), None)
     else:
+        X = plain_numbers(X, "X")
         if columns == 1:
+            y = plain_numbers(y, "y")
             X, y = validate_data(model, X, y, dtype=[np.float64, np.float32], y_numeric=True, ensure_min_samples=2)
             y = np.asarray(y, dtype=np.float64)
         else:
             X = validate_data(model, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
             y = check_output_columns(X, y, columns)
         if weight is not None:
+            weight = plain_numbers(weight, "sample_weight")
             weight = _check_sample_weight(weight, X, dtype=np.float64, ensure_non_negative=True)
         rows = RowsToFit(X, y, weight, getattr(model, "feature_names_in_", None))
     return rows if rows.weight is None or rows.streamed else _with_weight(rows, rows.weight)
@@ -183,6 +194,13 @@ def rows_to_use(model: Any, X: Any, y: Any = None, columns: int = 1) -> tuple[Ar
     if y is not None and columns > 1 and not is_streamable(X):
         X, _ = rows_to_use(model, X)
         return X, check_output_columns(X, y, columns)
+    X, y = _rows_to_use(model, X, y, columns)
+    if not isinstance(X, Streamed):  # those are looked at where they are read
+        check_largest(X, y, getattr(model, "feature_names_in_", None))
+    return X, y
+
+
+def _rows_to_use(model: Any, X: Any, y: Any, columns: int) -> tuple[Array, Array | None]:
     if isinstance(X, EncodedTable):
         _check_names(model, X.names)
         _check_width(model, X.X)
@@ -195,8 +213,10 @@ def rows_to_use(model: Any, X: Any, y: Any = None, columns: int = 1) -> tuple[Ar
         X, y = check_rows(X, y)
         _check_width(model, X)
         return X, y
+    X = plain_numbers(X, "X")
     if y is None:
         return validate_data(model, X, reset=False, dtype=[np.float64, np.float32]), None
+    y = plain_numbers(y, "y")
     X, y = validate_data(model, X, y, reset=False, dtype=[np.float64, np.float32], y_numeric=True)
     return X, np.asarray(y, dtype=np.float64)
 
@@ -251,4 +271,19 @@ def apply(
     values = function(X) if y is None else function(X, y)
     if not like or isinstance(X, Streamed):
         return values
-    return array_namespace(values).astype(values, X.dtype, copy=False)
+    return in_precision_of(X, values)
+
+
+def in_precision_of(X: Array, values: Array) -> Array:
+    """Values in the precision of the inputs; refused where single precision cannot hold them."""
+    xp = array_namespace(values)
+    if values.dtype == X.dtype:
+        return values
+    sizes = xp.abs(values)
+    largest = float(xp.max(sizes)) if 0 not in values.shape else 0.0
+    held = xp.finfo(X.dtype)
+    if float(held.max) < largest < np.inf or 0 < largest < float(held.smallest_normal):
+        raise ValueError(
+            f"predictions as large as {largest:.2g} do not fit the single precision of X; pass X as float64"
+        )
+    return xp.astype(values, X.dtype)

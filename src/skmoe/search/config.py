@@ -89,6 +89,11 @@ class SearchConfig:
     """Models that are grown side by side."""
     splits: int = 6
     """Splits tried of a model, the most promising ones."""
+    ladder_gain: float = 0.5
+    """Gain over a stride below which a model has arrived while it is grown: its experts are split again, or its
+    penalty is let go."""
+    ladder_steps: int = 16
+    """Longest climb of a model that is grown further, in L-BFGS steps."""
     growth: float = 1.5
     """Experts that a growing model gains at a time, relative to those it has; at least one."""
     near: int = 4

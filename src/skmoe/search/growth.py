@@ -39,6 +39,8 @@ def ladder(
     models = {tau: [one] for tau in strengths}
     if not own:
         part = replace(part, settings=replace(part.settings, pooled=one.A[0]))
+    hasty = replace(config, climb_gain=config.ladder_gain)
+    shorter = replace(hasty, climb_steps=config.ladder_steps)
     k = 1
     while k < part.k:
         k = min(max(k + 1, round(k * config.growth)), part.k)
@@ -46,7 +48,8 @@ def ladder(
         for tau, thetas in models.items():
             grown = grown_starts(problem, thetas, config, rng, config.splits, drawn=drawn)
             starts, penalties = starts + grown, penalties + [tau] * len(grown)
-        ends = climb_all(problem, starts, config, penalties, on_step=on_step)
+        # what is split again, or climbed further without its penalty, need not be at its top
+        ends = climb_all(problem, starts, hasty if k == part.k else shorter, penalties, on_step=on_step)
         for tau in strengths:
             tops = distinct((end for end in ends if end.penalty == tau), same)
             models[tau] = [end.start.theta for end in tops[: config.beam]]

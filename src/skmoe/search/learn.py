@@ -13,6 +13,7 @@ from skmoe.likelihood import MappedRows
 from skmoe.model.families import StudentFamily
 from skmoe.rows.inputs import RowsToFit
 from skmoe.rows.row_hash import row_hash
+from skmoe.rows.sizes import check_unit_sizes
 from skmoe.rows.table_moments import table_moments
 from skmoe.search.checkpoint import Checkpoint
 from skmoe.search.config import SearchConfig
@@ -21,6 +22,7 @@ from skmoe.search.fitting import Fitted, fit_search, interrupted_at
 from skmoe.search.input_shape import InputShape, input_shape
 from skmoe.search.joint_em import fit_joint_em
 from skmoe.search.learned_dof import fit_with_dof
+from skmoe.search.limits import check_request
 from skmoe.search.members import Members, average
 from skmoe.search.number import Choice, choose
 from skmoe.search.records import Control, Start, StartKind
@@ -31,7 +33,6 @@ from skmoe.search.task import (
     ModelSpec,
     Task,
     canonical,
-    check_memory,
     most_experts,
     pooled_coefficients,
     prepare,
@@ -101,9 +102,8 @@ def learn(
         raise ValueError(f'averaging is for method="auto"; method is {request.method!r}')
     if request.method == "spectral":
         return _learn_spectral(rows, spec, request, rng, control, config)
-    if not isinstance(request.n_experts, str):
-        check_memory(spec, rows.X.shape[1], int(request.n_experts))
-    task = prepare(rows, spec, request.n_experts, rng, control, config.with_starts(request.n_init))
+    asked = check_request(rows, spec, request.n_experts, config)
+    task = prepare(rows, spec, asked, rng, control, config.with_starts(request.n_init))
     if request.checkpoint is not None:
         table = row_hash(rows.X, rows.y, rows.weight)
         checkpoint = Checkpoint(request.checkpoint, request.settings, table, (task.map.De, task.map.Dg), rng)
@@ -192,6 +192,9 @@ def _learn_spectral(
     if weight is not None or rows.weight is not None:  # rows that are all distinct stay in their order
         rows = replace(rows, X=X, y=y, weight=weight)
     moments = table_moments(rows.X, rows.y, rows.weight, rows.names)
+    moments = moments.from_zero(rows.names, 'method="spectral"')
+    largest = np.maximum(np.abs(moments.low), np.abs(moments.high))
+    check_unit_sizes(largest, moments.y_second, rows.names, standard=spec.input_law is None)
     n = moments.rows if rows.streamed else n
     fitted = fit_spectral(rows, spec, moments, int(request.n_experts), rng, control, request.options)
     whitened = standardised(moments, intercept=True, outputs=False)
