@@ -101,6 +101,8 @@ class Family:
         Least scale of a law that is not a location-scale one.
     may_end_at_least_scale : bool
         Whether the least scale is a law like any other, as Poisson is among negative binomial ones.
+    few_values : bool
+        Whether outputs have few values, so that each tells little and a search needs more rows.
     most_coef : float
         Size of a coefficient, on the standardised scale, from which on a fit is degenerate: the likelihood of outputs
         that a line separates rises for ever.
@@ -133,6 +135,7 @@ class Family:
     has_scale: bool = False
     least_scale: float = 1e-3
     may_end_at_least_scale: bool = False
+    few_values: bool = False
     most_coef: float = np.inf
     least_squares: bool = False
     noise_dof: float | None = None

@@ -77,7 +77,8 @@ class Search:
         self.control, self.config = control or Control(), config or SearchConfig()
         self.rng, self.starts, self.on_step = rng, list(starts), on_step
         config = self.config
-        per_coefficient = config.rows_per_coefficient if problem.family.smooth else config.kinked_rows_per_coefficient
+        plain = problem.family.smooth and not problem.family.few_values
+        per_coefficient = config.rows_per_coefficient if plain else config.kinked_rows_per_coefficient
         self.rows = max(config.least_rows, per_coefficient * problem.k * problem.De)
         self.theta: Theta | None = None
         self.best: Fit | None = None

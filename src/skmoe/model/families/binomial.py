@@ -52,6 +52,7 @@ class BinomialFamily(Family):
     support = "0 and 1"
     ratio = "odds ratio"
     most_coef = 30.0
+    few_values = True
 
     def at(self, y: Array, eta: Array, scale: Array) -> BinomialLaw:
         """The law at a block of rows."""

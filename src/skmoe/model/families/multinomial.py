@@ -90,6 +90,7 @@ class MultinomialFamily(Family):
     support = "numbers of classes, from 0 on"
     ratio = "odds ratio"
     most_coef = 30.0
+    few_values = True
 
     @property
     def predictors(self) -> int:  # type: ignore[override]
