@@ -42,7 +42,7 @@ class SearchConfig:
     rows_per_coefficient: int = 40
     """Rows of a subsample per expert coefficient; half as many lost optima."""
     kinked_rows_per_coefficient: int = 160
-    """The same for activations with kinks, and for yes and no: they bend to a few rows more easily, with more optima."""
+    """The same for activations with kinks, and for yes and no: they bend to a few rows easily, with more optima."""
     most_rows: int = 50_000
     """Rows of a subsample that is enlarged for want of signal: where so many show none, more find little."""
     enough_rows: float = 0.7
