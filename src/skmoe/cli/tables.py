@@ -33,7 +33,7 @@ __all__ = [
     "some_rows",
 ]
 
-LARGE = 2**29  # bytes of numbers that are held in memory; more of them are read in blocks
+LARGE = 2**27  # bytes of numbers that are held in memory; more of them are read in blocks
 SAMPLE = 20_000  # rows of such a table that a report shows
 
 Data = Annotated[
