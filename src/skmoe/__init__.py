@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from skmoe.datasets import make_moe
     from skmoe.estimators import MoERegressor, Predictive, load
     from skmoe.model import Activation
+    from skmoe.persistence import ModelFileError
     from skmoe.search import joint_em
     from skmoe.spectral import (
         decomposition,
@@ -36,6 +37,7 @@ __version__ = "0.2.0.dev0"
 __all__ = [
     "Activation",
     "MoERegressor",
+    "ModelFileError",
     "Predictive",
     "datasets",
     "decomposition",
@@ -56,6 +58,7 @@ __all__ = [
 _HOME = {
     "Activation": "model",
     "MoERegressor": "estimators",
+    "ModelFileError": "persistence",
     "Predictive": "estimators",
     "joint_em": "search",
     "label_transform": "spectral",

@@ -29,6 +29,7 @@ def test_script_answers_help_with_its_command(script, tmp_path):
 def test_there_are_scripts_in_every_folder_that_holds_them():
     assert {path.parent.name for path in SCRIPTS} == {
         "flexmix",
+        "fuzz",
         "inference",
         "peers",
         "real",

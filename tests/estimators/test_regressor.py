@@ -554,3 +554,9 @@ def test_history_is_in_the_units_of_the_data(problem, method):
     assert abs(model.history_["objective"][-1] - model.log_likelihood_) < 1e-3
     best = max(value for _, value, stage in model.history_["starts"] if stage == "all rows")
     assert abs(best - model.log_likelihood_) < 1e-3
+
+
+@pytest.mark.parametrize("n_experts", [1, 2, "auto"])
+def test_inputs_of_zeros_without_intercepts_are_refused(n_experts, rng):
+    with pytest.raises(ValueError, match="zero in every row, and without intercepts"):
+        MoERegressor(n_experts, fit_intercept=False).fit(np.zeros((40, 2)), rng.normal(size=40))

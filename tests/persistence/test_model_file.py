@@ -1,7 +1,11 @@
 """Model files: what is saved is loaded, whole or not at all, and no code with it."""
 
-import io
+import copy
+import hashlib
 import json
+import os
+import subprocess
+import sys
 import threading
 import zipfile
 
@@ -9,7 +13,9 @@ import numpy as np
 import pytest
 
 import skmoe
-from skmoe import MoERegressor, make_moe
+from archives import parts_of, rewrite
+from skmoe import ModelFileError, MoERegressor, make_moe
+from skmoe.persistence.model_schema import SETTINGS
 from skmoe.rows import EncodedTable, TableEncoder
 from skmoe.rows.columns import Column
 
@@ -53,8 +59,10 @@ def test_no_code_is_in_the_file(fitted, tmp_path):
             if name.endswith(".npy"):
                 with file.open(name) as array:
                     np.load(array, allow_pickle=False)  # refuses pickles
-            else:
+            elif name.endswith(".json"):
                 json.loads(file.read(name))
+            else:
+                assert name == "SHA256SUMS"
 
 
 @pytest.mark.parametrize(
@@ -73,25 +81,15 @@ def test_damaged_files_are_refused(fitted, tmp_path, damage):
     path = tmp_path / "m.skmoe"
     fitted[0].save(path)
     damage(path)
-    with pytest.raises(ValueError, match="damaged or not a skmoe model file"):
+    with pytest.raises(ModelFileError, match="damaged or not a skmoe model file"):
         skmoe.load(path)
-
-
-def rewrite(path, drop=None, change=None):
-    with zipfile.ZipFile(path) as file:
-        parts = {name: file.read(name) for name in file.namelist() if name != drop}
-    if change:
-        parts["model.json"] = json.dumps(json.loads(parts["model.json"]) | change).encode()
-    with zipfile.ZipFile(path, "w") as file:
-        for name, content in parts.items():
-            file.writestr(name, content)
 
 
 def test_files_from_the_future_are_refused(fitted, tmp_path):
     path = tmp_path / "m.skmoe"
     fitted[0].save(path)
     rewrite(path, change={"format": 99})
-    with pytest.raises(ValueError, match="later skmoe"):
+    with pytest.raises(ModelFileError, match="later skmoe"):
         skmoe.load(path)
 
 
@@ -131,7 +129,7 @@ def test_columns_of_another_model_are_refused(fitted, tmp_path):
     encoder = TableEncoder("price", (Column("speed", "number"),))
     with zipfile.ZipFile(path, "a") as file:
         file.writestr("table.json", json.dumps(encoder.to_json()))
-    with pytest.raises(ValueError, match="damaged or not a skmoe model file"):
+    with pytest.raises(ModelFileError, match="damaged or not a skmoe model file"):
         skmoe.load(path)
 
 
@@ -190,139 +188,118 @@ def test_threads_that_save_to_one_path_never_fail_nor_leave_a_damaged_file(fitte
     assert [p.name for p in tmp_path.iterdir()] == ["m.skmoe"]
 
 
-# -- files of the first edition ---------------------------------------------------------------------------------------
-
-FIRST_EDITION = {
-    "format": 1,
-    "settings": {
-        "expert_features": None,
-        "fit_intercept": True,
-        "gate_features": None,
-        "gate_penalty": 0.5,
-        "max_iter": 500,
-        "method": "auto",
-        "n_experts": 2,
-        "n_init": 10,
-        "noise": "shared",
-        "tol": 0.0001,
-        "activation": "tanh",
-    },
-    "numbers": {
-        "n_experts_": 2,
-        "n_parameters_": 10,
-        "log_likelihood_": 0.429,
-        "n_iter_": 1,
-        "converged_": True,
-        "identified_": True,
-        "n_features_in_": 2,
-    },
-    "history": {
-        "log_likelihood": [0.42, 0.429],
-        "starts": [["spectral", 0.41, "subsample"], ["overfull 3", 0.429, "all rows"]],
-        "winner": "overfull 3",
-        "agreement": 4,
-        "at_floor": False,
-        "interrupted": False,
-        "bic": [],
-        "passes": 189,
-        "spectrum": [0.72, 0.15],
-        "gap": 1.0,
-        "noise_level": 0.078,
-        "inputs": {
-            "skewness": 0.18,
-            "kurtosis": 0.2,
-            "gaussian": True,
-            "rank": 2,
-            "columns": 2,
-            "gate_along_experts": 0.99,
-        },
-        "rows": 200,
-        "searched": 200,
-    },
-}
-FIRST_ARRAYS = {
-    "expert_coef_": np.array([[0.7, -0.7], [1.0, 0.1]]),
-    "expert_intercept_": np.array([-0.02, 0.3]),
-    "gate_coef_": np.array([[-0.8, 1.0], [0.0, 0.0]]),
-    "gate_intercept_": np.array([0.04, 0.0]),
-    "noise_scale_": np.array([0.1, 0.1]),
-    "shares_": np.array([0.53, 0.47]),
-    "covariance_": 1e-4 * np.eye(14),
-    "covariance_robust_": 4e-4 * np.eye(14),
-}
+def test_every_setting_is_kept_or_of_the_fit_alone(fitted):
+    """Nothing that names a path or holds code comes from a file; a new setting has to be put on either side."""
+    of_the_fit = {"checkpoint", "input_law", "random_state", "verbose"}
+    assert set(fitted[0].get_params()) == set(SETTINGS) | of_the_fit
+    assert not of_the_fit & set(SETTINGS)
 
 
-def write_first_edition(path, table=None):
-    names = {} if table is None else {"feature_names": ["speed", "kind=b"]}
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
-        file.writestr("model.json", json.dumps(FIRST_EDITION | names, indent=1))
-        if table is not None:
-            file.writestr("table.json", json.dumps(table, indent=1))
-        for key, values in FIRST_ARRAYS.items():
-            buffer = io.BytesIO()
-            np.save(buffer, values, allow_pickle=False)
-            file.writestr(f"{key}.npy", buffer.getvalue())
+def test_same_model_is_the_same_file(fitted, tmp_path):
+    for name in "ab":
+        fitted[0].save(tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-def test_file_of_the_first_edition_can_be_diagnosed_and_reported(tmp_path):
-    """It notes neither the range of its inputs nor where its experts hold."""
-    write_first_edition(tmp_path / "m.skmoe")
-    model = skmoe.load(tmp_path / "m.skmoe")
-    X = np.random.default_rng(0).normal(size=(50, 2))
-    found = {question: finding for question, finding, _ in model.diagnose(X, model.predict(X)).rows}
-    assert found["fitted range"] == "not known"
-    assert found["rows per parameter"] == "20.0 (200 rows, 10 parameters)"
-    assert len(model.regimes(X).rows) == 2
-    assert "can be said with rows only" in skmoe.report.html(model)
+def test_checksums_are_those_that_sha256sum_takes(fitted, tmp_path):
+    fitted[0].save(tmp_path / "m.skmoe")
+    parts = parts_of(tmp_path / "m.skmoe")
+    sums = dict(line.split("  ")[::-1] for line in parts.pop("SHA256SUMS").decode().splitlines())
+    assert sums == {name: hashlib.sha256(content).hexdigest() for name, content in parts.items()}
 
 
-def test_file_of_the_first_edition_is_loaded(tmp_path):
+@pytest.mark.parametrize(
+    ("attribute", "value", "words"),
+    [
+        ("noise_scale_", np.array([1.0, np.nan]), "noise_scale_ holds values that are not finite"),
+        ("shares_", np.ones(3) / 3, "shares_ must be of shape"),
+        ("log_likelihood_", float("inf"), "numbers.log_likelihood_ must be a finite number"),
+    ],
+)
+def test_model_that_could_not_be_loaded_is_not_saved(fitted, tmp_path, attribute, value, words):
+    model = copy.copy(fitted[0])
+    setattr(model, attribute, value)
+    with pytest.raises(ValueError, match=f"cannot be saved: .*{words}"):
+        model.save(tmp_path / "m.skmoe")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"columns": [{"name": "x", "kind": "code", "categories": [], "fill": None}]},
+        {"columns": [{"name": "x", "kind": "number", "categories": [], "fill": "a"}]},
+        {"columns": [{"name": "x", "kind": "category", "categories": ["a", "a"], "fill": None}]},
+        {"columns": [{"name": 3, "kind": "number", "categories": [], "fill": None}]},
+        {"columns": []},
+        {"columns": 5},
+        {"missing": "guess"},
+        {"target": ["y"]},
+        {"dropped": "abc"},
+        {"more": 1},
+    ],
+    ids=str,
+)
+def test_columns_that_no_table_has_are_refused(fitted, tmp_path, change):
+    _, X, y = fitted
+    encoder = TableEncoder("price", (Column("speed", "number"),))
     path = tmp_path / "m.skmoe"
-    write_first_edition(path)
-    model = skmoe.load(path)
-    assert model.penalty == 0.5
-    assert model.noise == "shared"  # as it was fitted, whatever the default is now
-    np.testing.assert_array_equal(model.history_["objective"], [0.42, 0.429])
-    assert "log_likelihood" not in model.history_
-    assert model.encoder_ is None
-    X = np.array([[1.0, 2.0], [-1.0, 0.5]])
-    odds = np.exp(X @ [-0.8, 1.0] + 0.04)
-    gate = odds / (1 + odds)
-    A, b = FIRST_ARRAYS["expert_coef_"], FIRST_ARRAYS["expert_intercept_"]
-    means = np.tanh(X @ A.T + b)
-    np.testing.assert_allclose(model.predict(X), gate * means[:, 0] + (1 - gate) * means[:, 1], rtol=1e-12)
-    np.testing.assert_allclose(model.expert_coef_se_, 0.01)
-    assert "standard errors" in str(model.summary())
-    assert "overfull 3" in str(model.diagnose())
-    again = tmp_path / "again.skmoe"
-    model.save(again)  # in today's format
-    np.testing.assert_array_equal(skmoe.load(again).predict(X), model.predict(X))
-    assert skmoe.load(again).penalty == 0.5
-    np.testing.assert_array_equal(skmoe.load(again).stability_, [np.nan, np.nan])
-
-
-def test_columns_in_a_file_of_the_first_edition_are_kept(tmp_path):
-    table = {
-        "target": "price",
-        "columns": [
-            {"name": "speed", "kind": "number", "categories": [], "fill": None},
-            {"name": "kind", "kind": "category", "categories": ["a", "b"], "fill": None},
-        ],
-        "weights": None,
-        "missing": "drop",
-        "dropped": ["id"],
-    }
-    write_first_edition(tmp_path / "m.skmoe", table)
-    model = skmoe.load(tmp_path / "m.skmoe")
-    columns = (Column("speed", "number"), Column("kind", "category", ("a", "b")))
-    assert model.encoder_ == TableEncoder("price", columns, missing="drop", dropped=("id",))
-    rows = EncodedTable(np.array([[1.0, 0.0]]), model.encoder_.features, model.encoder_)
-    assert model.predict(rows).shape == (1,)
-
-
-def test_damaged_file_of_the_first_edition_is_refused(tmp_path):
-    path = tmp_path / "m.skmoe"
-    write_first_edition(path)
-    rewrite(path, change={"settings": {}})
-    with pytest.raises(ValueError, match="damaged or not a skmoe model file"):
+    MoERegressor(1, random_state=0).fit(EncodedTable(X[:, :1], encoder.features, encoder), y).save(path)
+    skmoe.load(path)
+    rewrite(path, change=change, text="table.json")
+    with pytest.raises(ModelFileError, match="damaged or not a skmoe model file"):
         skmoe.load(path)
+
+
+SAVER = """
+import sys, skmoe
+model = skmoe.load(sys.argv[1])
+print("ready", flush=True)
+sys.stdin.readline()
+for _ in range(40):
+    model.save(sys.argv[2])
+"""
+
+
+def test_processes_that_save_to_one_path_leave_a_whole_file_at_any_moment(fitted, tmp_path):
+    """Two processes save two models in turn; whoever reads sees one of them, whole."""
+    model, X, y = fitted
+    other = MoERegressor(1, random_state=0).fit(X, y)
+    model.save(tmp_path / "0.skmoe")
+    other.save(tmp_path / "1.skmoe")
+    path, whole = tmp_path / "m.skmoe", [(tmp_path / f"{i}.skmoe").read_bytes() for i in (0, 1)]
+    model.save(path)
+    savers = [
+        subprocess.Popen(
+            [sys.executable, "-c", SAVER, tmp_path / f"{i}.skmoe", path],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for i in (0, 1)
+    ]
+    for saver in savers:
+        assert saver.stdout.readline() == "ready\n"
+    for saver in savers:
+        saver.stdin.write("go\n")
+        saver.stdin.flush()
+    seen = set()
+    while any(saver.poll() is None for saver in savers):
+        content = path.read_bytes()
+        assert content in whole
+        seen.add(len(content))
+        skmoe.load(path)
+    for saver in savers:
+        with saver:
+            assert saver.wait() == 0
+    assert len(seen) == 2  # both were there, or nothing was shown
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["0.skmoe", "1.skmoe", "m.skmoe"]
+
+
+def test_model_goes_to_a_device_and_through_a_pipe(fitted, tmp_path):
+    fitted[0].save("/dev/null")
+    os.mkfifo(tmp_path / "pipe")
+    reader = subprocess.Popen(["cat", tmp_path / "pipe"], stdout=subprocess.PIPE)
+    fitted[0].save(tmp_path / "pipe")
+    (tmp_path / "m.skmoe").write_bytes(reader.communicate()[0])
+    assert skmoe.load(tmp_path / "m.skmoe").n_experts_ == 2

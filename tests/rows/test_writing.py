@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from skmoe.rows import TableError, open_table
-from skmoe.rows.writing import replacing, writing
+from skmoe.rows.writing import prove_writable, replacing, writing
 
 pa = pytest.importorskip("pyarrow")
 
@@ -102,3 +102,59 @@ def test_device_is_written_to_and_not_replaced():
     with replacing("/dev/null") as place:
         place.write_text("gone")
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+# -- places proven before long work -----------------------------------------------------------------------------------
+
+
+def refused(path, **how):
+    with pytest.raises(ValueError, match=r"^--out: .*(cannot be written to|is a directory|no directory)") as caught:
+        prove_writable(path, "--out", **how)
+    return str(caught.value)
+
+
+def test_place_that_can_be_written_is_left_as_it_was(tmp_path):
+    path = tmp_path / ("x" * 240 + ".skmoe")
+    prove_writable(path, "--out")
+    assert list(tmp_path.iterdir()) == []
+    path.write_text("before")
+    prove_writable(path, "--out")
+    assert path.read_text() == "before"
+    assert len(list(tmp_path.iterdir())) == 1
+    with replacing(path) as beside:  # a name of 250 characters is no obstacle to a name beside it
+        beside.write_text("after")
+    assert path.read_text() == "after"
+
+
+def test_place_that_cannot_be_written_is_refused(tmp_path):
+    assert "is a directory" in refused(tmp_path)
+    assert "there is no directory" in refused(tmp_path / "none" / "m.skmoe")
+    assert "File name too long" in refused(tmp_path / ("x" * 256))
+    (tmp_path / "loop").symlink_to(tmp_path / "pool")
+    (tmp_path / "pool").symlink_to(tmp_path / "loop")
+    assert "loop" in refused(tmp_path / "loop")
+    assert "\x1b" not in refused(tmp_path / "\x1b[31m" / "m.skmoe")
+    assert {p.name for p in tmp_path.iterdir()} == {"loop", "pool"}
+
+
+@pytest.mark.skipif(not os.path.isdir("/sys/kernel"), reason="no folder that even its owner cannot write to")
+def test_writable_name_in_an_unwritable_folder_is_refused():
+    refused("/sys/kernel/m.skmoe")
+
+
+def test_place_without_room_is_refused_and_left_empty(tmp_path):
+    code = (
+        "import resource, sys; from skmoe.rows.writing import prove_writable\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (2**16, 2**16))\n"
+        "prove_writable(sys.argv[1], '--out')"
+    )
+    done = subprocess.run([sys.executable, "-c", code, tmp_path / "m"], capture_output=True, text=True, check=False)
+    assert "ValueError: --out: " in done.stderr
+    assert "cannot be written to (File too large)" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_pipe_and_device_pass(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for place in (tmp_path / "pipe", "/dev/null"):
+        prove_writable(place, "--out")

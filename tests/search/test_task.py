@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from problems import family
-from skmoe import MoERegressor, make_moe
+from skmoe import make_moe
 from skmoe.likelihood import Theta, mean_log_likelihood
 from skmoe.rows.inputs import RowsToFit
 from skmoe.rows.table_moments import table_moments
 from skmoe.search.config import SearchConfig
 from skmoe.search.records import Control
-from skmoe.search.task import ModelSpec, check_memory, most_experts, prepare
+from skmoe.search.task import ModelSpec, most_experts, prepare
 
 CONFIG = SearchConfig()
 
@@ -100,20 +100,3 @@ def test_weights_that_count_rows_carry_as_many_experts_as_the_rows(rng):
     repeated = table_moments(np.repeat(X, 3, axis=0), np.repeat(y, 3))
     weighted = table_moments(X, y, counts)
     assert most_experts(spec(), weighted, CONFIG) == most_experts(spec(), repeated, CONFIG) == 7
-
-
-def test_experts_that_memory_cannot_hold_are_refused_with_what_it_can(monkeypatch):
-    monkeypatch.setattr("skmoe.search.task._bytes_there", lambda: 1e9)
-    X, y = np.ones((10, 50)), np.ones(10)
-    with pytest.raises(
-        ValueError, match=r"n_experts=500 over 50 columns needs about \d+ GB .* at most (\d+) experts"
-    ) as why:
-        MoERegressor(500).fit(X, y)
-    most = int(str(why.value).split("at most ")[1].split()[0])
-    check_memory(spec(), 50, most)
-    with pytest.raises(ValueError, match="can be carried"):
-        check_memory(spec(), 50, most + max(2, most // 50))
-
-
-def test_every_machine_carries_a_usual_fit():
-    check_memory(spec(), 100, 20)

@@ -21,7 +21,8 @@ __all__ = ["app"]
 
 EPILOG = (
     "Exit codes: 0 all went well; 1 it ran, but the result is not to be relied on (the fit did not converge or was "
-    "interrupted; the model so far is saved); 2 a mistake in what was asked or given; 130 interrupted with no result."
+    "interrupted; the model so far is saved); 2 a mistake in what was asked or given; 3 the machine failed (memory, "
+    "disk) or skmoe has a defect; 130 interrupted with no result."
 )
 
 app = typer.Typer(cls=Shell, epilog=EPILOG, add_completion=False, pretty_exceptions_enable=False)

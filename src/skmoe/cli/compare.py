@@ -9,8 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from skmoe.cli import tables
+from skmoe.cli.failures import UNRELIABLE
 from skmoe.cli.models import fit_watched, inside, parse_experts, parse_noise, with_most_experts
-from skmoe.cli.shell import UNRELIABLE, print_json, print_table
+from skmoe.cli.shell import print_json, print_table
 
 __all__ = ["compare"]
 

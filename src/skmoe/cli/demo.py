@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from skmoe.cli.failures import UNRELIABLE, shown
 from skmoe.cli.models import fit_watched, inside, named, parse_experts
-from skmoe.cli.shell import UNRELIABLE, check_output, terminal
+from skmoe.cli.shell import check_output, terminal
 
 __all__ = ["demo"]
 
@@ -64,7 +65,9 @@ def demo(
     with replacing(out) as beside:
         title = "Concrete: which law holds where"
         write(model, beside, X, y, title=title, target="compressive strength (MPa)", test=(X_test, y_test))
-    console.print(f"\nThe report is in {out}; the table is UCI data set 165 (I-Cheng Yeh, CC BY 4.0)", markup=False)
+    console.print(
+        f"\nThe report is in {shown(out)}; the table is UCI data set 165 (I-Cheng Yeh, CC BY 4.0)", markup=False
+    )
     if not model.converged_:
         raise typer.Exit(UNRELIABLE)
 

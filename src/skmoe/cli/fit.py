@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from skmoe.cli import methods, tables
+from skmoe.cli.failures import UNRELIABLE, save_or_keep
 from skmoe.cli.models import (
     as_json,
     fit_watched,
@@ -19,7 +20,7 @@ from skmoe.cli.models import (
     parse_penalty,
     with_most_experts,
 )
-from skmoe.cli.shell import UNRELIABLE, check_output, note, print_json, print_table
+from skmoe.cli.shell import check_output, note, print_json, print_table, say
 
 __all__ = ["fit"]
 
@@ -129,7 +130,7 @@ def fit(
         random_state=seed,
     )
     fit_watched(with_most_experts(model, max_experts), X, y, weight)
-    model.save(out)
+    save_or_keep(model, out)
     r2 = _r2(model, X, y, weight)
     used = model.history_["rows"]
     if as_machine:
@@ -139,11 +140,11 @@ def fit(
     else:
         print_table(model.summary())
         if model.n_experts_ > 1:
-            typer.echo()
+            say("")
             print_table(model.regimes())
         for line in held_out_lines(model):
-            typer.echo(line)
-        typer.echo(f"{used} rows, R2 {r2:.3f} on them; model in {out}")
+            say(line)
+        say(f"{used} rows, R2 {r2:.3f} on them; model in {out}")
     if unstable := stability_in_words(model):
         note(unstable)
     if report is not None:

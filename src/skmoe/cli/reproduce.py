@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from skmoe.cli.checkout import load
-from skmoe.cli.shell import UNRELIABLE, terminal
+from skmoe.cli.failures import UNRELIABLE
+from skmoe.cli.shell import terminal
 
 __all__ = ["reproduce"]
 

@@ -12,22 +12,20 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
-__all__ = ["Shell", "check_output", "note", "print_grid", "print_json", "print_table", "terminal", "watching"]
+from skmoe.cli.failures import DEBUG, INTERRUPTED, UNRELIABLE, exit_code_of, one_line, shown
 
-UNRELIABLE, MISTAKE, INTERRUPTED = 1, 2, 130
+__all__ = ["Shell", "check_output", "note", "print_grid", "print_json", "print_table", "say", "terminal", "watching"]
+
 SOON, EVERY = 1.0, 10.0  # seconds to the first line of progress where there is no terminal, and between lines
-# the base of typer's errors has no public name, and where it lives changed between versions
-ClickError = typer.BadParameter.__mro__[2]
 
 
 class Shell(TyperGroup):
-    """The group of commands: a user's mistake is one line on stderr and exit code 2, never a traceback."""
+    """The group of commands: whatever goes wrong is one line on stderr and a documented exit code, no traceback."""
 
     def main(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Run a command and leave with its exit code."""
@@ -50,10 +48,10 @@ class Shell(TyperGroup):
         except Exception as error:
             if _pressed:
                 return _interrupted()
-            if os.environ.get("SKMOE_DEBUG") or not isinstance(error, ClickError | ValueError | OSError | ImportError):
+            if os.environ.get(DEBUG):
                 raise
-            typer.secho(f"skmoe: error: {_one_line(error)}", fg="red", err=True)
-            return MISTAKE
+            typer.secho(f"skmoe: error: {one_line(error)}", fg="red", err=True)
+            return exit_code_of(error)
         if code == INTERRUPTED:  # typer catches what Ctrl-C raises itself
             return _interrupted()
         return code if isinstance(code, int) else 0
@@ -90,17 +88,6 @@ def _remembering_ctrl_c() -> Iterator[None]:
         _pressed = False
 
 
-def _one_line(error: Exception) -> str:
-    in_words = getattr(error, "format_message", None)  # typer's own errors have it
-    if in_words is not None:
-        text = in_words()
-    elif isinstance(error, OSError) and error.strerror:
-        text = f"{error.strerror}: {error.filename}" if error.filename else error.strerror
-    else:
-        text = str(error)
-    return "; ".join(line.strip() for line in text.splitlines() if line.strip()) or type(error).__name__
-
-
 def _show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
     if not issubclass(category, DeprecationWarning | PendingDeprecationWarning | FutureWarning):  # not for users
         note(str(message))
@@ -108,7 +95,12 @@ def _show(message: Warning | str, category: type[Warning], *where: Any, **more: 
 
 def note(text: str) -> None:
     """Say something on stderr that is not the result."""
-    typer.echo(f"skmoe: note: {' '.join(text.split())}", err=True)
+    typer.echo(f"skmoe: note: {shown(' '.join(text.split()))}", err=True)
+
+
+def say(text: str) -> None:
+    """Print a part of the result, without characters of names that would steer the terminal."""
+    typer.echo(shown(text, keep="\n"))
 
 
 def terminal(*, stderr: bool = False) -> Any:
@@ -122,16 +114,13 @@ def check_output(path: str, what: str, *inputs: str | None) -> None:
     """Refuse a place that cannot be written to, or would overwrite an input, before any long work."""
     if path == "-":
         return
-    place = Path(path)
-    if place.exists() and any(given and Path(given).exists() and place.samefile(given) for given in inputs):
+    from skmoe.rows.writing import prove_writable
+
+    if any(
+        given and os.path.exists(given) and os.path.exists(path) and os.path.samefile(path, given) for given in inputs
+    ):
         raise ValueError(f"{what}: {path} is read from, and would be overwritten; name another file")
-    if place.is_dir():
-        raise ValueError(f"{what}: {path} is a directory; name a file")
-    folder = place.resolve().parent
-    if not folder.is_dir():
-        raise ValueError(f"{what}: there is no directory {folder}")
-    if not os.access(place if place.exists() else folder, os.W_OK):
-        raise ValueError(f"{what}: {path} cannot be written to")
+    prove_writable(path, what)
 
 
 @contextmanager
@@ -172,41 +161,46 @@ def print_table(table: Any) -> None:
     """Print a `Summary`: drawn on a terminal, plain text elsewhere, for other programs to read."""
     console = terminal()
     if not console.is_terminal:
-        typer.echo(str(table))
+        say(str(table))
         return
     from rich import box
-    from rich.markup import escape
     from rich.table import Table
 
     # a first column that repeats itself becomes headings, which leaves room for numbers on a narrow screen
     grouped = len({row[0] for row in table.rows}) < len(table.rows)
-    drawn = Table(title=escape(table.title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    drawn = Table(title=_in_table(table.title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for i, column in enumerate(table.columns[grouped:], start=grouped):
         right = all(isinstance(row[i], float | int) for row in table.rows)
         wide = max(len(row[0]) for row in table.rows) if grouped and i == 1 else None
-        drawn.add_column(escape(column), justify="right" if right else "left", no_wrap=right, min_width=wide)
+        drawn.add_column(_in_table(column), justify="right" if right else "left", no_wrap=right, min_width=wide)
     before = None
     for row in table.rows:
         if grouped and row[0] != before:
-            drawn.add_row(f"[bold]{escape(row[0])}[/bold]")
+            drawn.add_row(f"[bold]{_in_table(row[0])}[/bold]")
             before = row[0]
-        drawn.add_row(*(escape(_cell(value)) for value in row[grouped:]))
+        drawn.add_row(*(_in_table(_cell(value)) for value in row[grouped:]))
     console.print(drawn)
     for line in table.notes:
-        console.print(escape(line))
+        console.print(_in_table(line))
 
 
 def print_grid(grid: Any, console: Any) -> None:
     """Print a table whose cells are texts: a title, columns and rows."""
-    from rich.markup import escape
     from rich.table import Table
 
-    table = Table(title=escape(grid.title), title_justify="left")
+    table = Table(title=_in_table(grid.title), title_justify="left")
     for column in grid.columns:
-        table.add_column(escape(column))
+        table.add_column(_in_table(column))
     for row in grid.rows:
-        table.add_row(*map(escape, row))
+        table.add_row(*map(_in_table, row))
     console.print(table)
+
+
+def _in_table(text: str) -> str:
+    """A text as a rich table takes it, without characters that would steer the terminal."""
+    from rich.markup import escape
+
+    return escape(shown(text, keep="\n"))
 
 
 def _cell(value: Any) -> str:

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from skmoe.inference import (
     FewRowsWarning,
     RoundedOutputWarning,
+    at_zero,
     calibration_of,
     coarse_outputs,
     covariance_of,
@@ -31,7 +32,7 @@ from skmoe.search.learn import Learned, Request
 from skmoe.search.number import gain
 from skmoe.spectral.options import spectral_options
 
-__all__ = ["fit_regressor"]
+__all__ = ["fit_regressor", "store_errors"]
 
 NOT_OF_THE_FIT = ("checkpoint", "verbose", "random_state", "max_time")  # settings that do not make it another fit
 PROGRESS_EVERY = 50  # steps between lines at verbose=1
@@ -95,15 +96,16 @@ def _store(model: Any, learned: Learned) -> None:
     p = fitted.parameters
     k, d = p.A.shape
     covariance, few = covariance_of(fitted.optimum), small_sample(fitted.optimum, k)
-    sizes = few.sizes(d)
     model.parameters_ = p
-    model.expert_coef_, model.expert_intercept_ = p.A, p.b
-    model.gate_coef_, model.gate_intercept_ = p.W, p.c
+    model.expert_coef_, model.expert_intercept_ = p.A, p.expert_intercept
+    model.gate_coef_, model.gate_intercept_ = p.W, p.gate_intercept
     model.noise_scale_, model.dof_, model.shares_ = p.sigma * np.sqrt(few.factor), few.dof, fitted.shares
-    model.covariance_ = None if covariance is None else covariance.model * sizes
-    model.covariance_robust_ = None if covariance is None else covariance.robust * sizes
-    for name, values in split_errors(model.covariance_, k, d).items():
-        setattr(model, f"{name}_se_", values)
+    at_origin, robust = (
+        (None, None) if covariance is None else (few.corrected(C, d) for C in (covariance.model, covariance.robust))
+    )
+    model.covariance_at_origin_ = None if p.origin is None else at_origin
+    model.covariance_, model.covariance_robust_ = (at_zero(C, k, p.origin) for C in (at_origin, robust))
+    store_errors(model)
     model.n_experts_, model.n_parameters_ = k, fitted.n_parameters
     model.log_likelihood_ = fitted.log_likelihood
     model.n_iter_ = max(len(fitted.trace) - 1, 1)
@@ -127,6 +129,12 @@ def _store(model: Any, learned: Learned) -> None:
         "rows": learned.n_rows,
         "searched": learned.n_searched,
     }
+
+
+def store_errors(model: Any) -> None:
+    """Store the standard errors that follow from a model's covariance."""
+    for name, values in split_errors(model.covariance_, *model.expert_coef_.shape).items():
+        setattr(model, f"{name}_se_", values)
 
 
 def _store_what_rows_held_out_say(model: Any, learned: Learned) -> None:

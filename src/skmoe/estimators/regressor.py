@@ -13,7 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from skmoe.estimators.fitting import fit_regressor
+from skmoe.estimators.fitting import fit_regressor, store_errors
 from skmoe.estimators.predictive import Predictive
 from skmoe.inference import (
     ExpertsTest,
@@ -31,6 +31,7 @@ from skmoe.rows.arrays import Array, to_device, to_numpy
 from skmoe.rows.blocks import in_memory
 from skmoe.rows.checks import RANDOM_STATE, generator
 from skmoe.rows.inputs import apply, rows_to_use
+from skmoe.rows.kinds import plain_numbers
 from skmoe.rows.streamed import Streamed
 from skmoe.rows.threads import with_one_blas_thread
 from skmoe.search import Progress, SearchConfig
@@ -140,6 +141,8 @@ class MoERegressor(RegressorMixin, BaseEstimator):
     covariance_, covariance_robust_ : (p, p) arrays or None
         Covariance of experts' coefficients and intercepts, gate's coefficients and intercepts, and noise scales, laid
         out as one vector: by the observed information and by the sandwich formula.
+    covariance_at_origin_ : (p, p) array or None
+        The former with intercepts at ``parameters_.origin``, where columns lie so far from zero that there is one.
     encoder_ : TableEncoder or None
         How the columns of a table with text and gaps became inputs.
     history_ : dict
@@ -425,6 +428,7 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         if sample_weight is not None:
             if isinstance(X, Streamed):
                 raise ValueError("score takes no sample_weight for rows that are streamed")
+            sample_weight = plain_numbers(sample_weight, "sample_weight")
             sample_weight = to_device(_check_sample_weight(sample_weight, to_numpy(X), dtype=np.float64), X)
         return r_squared(self._law(), X, y, sample_weight)
 
@@ -638,7 +642,11 @@ def load(path: Any) -> MoERegressor:
 
     Raises
     ------
-    ValueError
+    FileNotFoundError
+        If there is no such file.
+    ModelFileError
         If the file is damaged, is no skmoe model, or was written by a later version.
     """
-    return load_model(path, MoERegressor)
+    model = load_model(path, MoERegressor)
+    store_errors(model)
+    return model

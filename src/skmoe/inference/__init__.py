@@ -2,7 +2,7 @@
 
 from skmoe.inference.calibrate import calibration_of
 from skmoe.inference.correction import small_sample, small_sample_correction
-from skmoe.inference.covariance import Covariance, covariance_of, split_errors
+from skmoe.inference.covariance import Covariance, at_zero, covariance_of, split_errors
 from skmoe.inference.diagnosis import FewRowsWarning, RoundedOutputWarning, coarse_outputs, diagnose, few_rows
 from skmoe.inference.fitted_range import Outside, rows_outside
 from skmoe.inference.gate_change import Input, gate_changes, inputs_of
@@ -20,6 +20,7 @@ __all__ = [
     "Regime",
     "RoundedOutputWarning",
     "Summary",
+    "at_zero",
     "calibration_of",
     "coarse_outputs",
     "covariance_of",

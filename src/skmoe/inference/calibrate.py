@@ -67,5 +67,5 @@ def corrected_law(problem: Problem, theta: Theta) -> PredictiveLaw:
     if covariance is None:
         return PredictiveLaw.of(parameters)
     few, d = small_sample(optimum, problem.k), parameters.A.shape[1]
-    correction = correction_of(few.sizes(d) * covariance.model, parameters.sigma * np.sqrt(few.factor), few.dof, d)
+    correction = correction_of(few.corrected(covariance.model, d), parameters.sigma * np.sqrt(few.factor), few.dof, d)
     return PredictiveLaw((parameters,), np.ones(1), corrections=(correction,))

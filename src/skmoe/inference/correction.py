@@ -33,11 +33,13 @@ class SmallSample:
     factor: np.ndarray
     dof: np.ndarray
 
-    def sizes(self, d: int) -> np.ndarray:
-        """Factors (p, p) of covariances over (A, b, W, c, sigma) with d inputs: of experts and noise, not the gate."""
+    def corrected(self, covariance: np.ndarray, d: int) -> np.ndarray:
+        """A covariance over (A, b, W, c, sigma) with d inputs, scaled in place: experts and noise, not the gate."""
         k, root = len(self.factor), np.sqrt(self.factor)
         each = np.concatenate([np.repeat(root, d), root, np.ones(k * (d + 1)), root])
-        return np.outer(each, each)
+        covariance *= each[:, None]
+        covariance *= each
+        return covariance
 
 
 def small_sample(optimum: Optimum | None, k: int) -> SmallSample:
@@ -73,7 +75,8 @@ def small_sample_correction(model: Any) -> Correction | None:
         return None
     if model.covariance_ is None:
         return Correction(model.noise_scale_, model.dof_)
-    correction = correction_of(model.covariance_, model.noise_scale_, model.dof_, model.n_features_in_)
+    covariance = model.covariance_ if model.parameters_.origin is None else model.covariance_at_origin_
+    correction = correction_of(covariance, model.noise_scale_, model.dof_, model.n_features_in_)
     return correction if model.gate_uncertain_ else replace(correction, gate_covariance=None)
 
 
@@ -83,7 +86,7 @@ def correction_of(covariance: np.ndarray, sigma: np.ndarray, dof: np.ndarray, d:
     Parameters
     ----------
     covariance : (p, p) array
-        Over (A, b, W, c, sigma), in the caller's units.
+        Over (A, b, W, c, sigma) in the caller's units, intercepts at the origin of the parameters.
     sigma, dof : (k,) arrays
         Noise scales, corrected, and degrees of freedom.
     d : int

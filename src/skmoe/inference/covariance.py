@@ -12,12 +12,15 @@ from skmoe.likelihood import score_outer
 from skmoe.search import Optimum
 from skmoe.search.solvers import cholesky
 
-__all__ = ["Covariance", "covariance_of", "split_errors"]
+__all__ = ["Covariance", "at_zero", "covariance_of", "split_errors"]
 
 
 @dataclass(frozen=True)
 class Covariance:
-    """Covariance of (A, b, W, c, sigma) in the caller's units, laid out as one vector, in two versions."""
+    """Covariance of (A, b, W, c, sigma) in the caller's units, laid out as one vector, in two versions.
+
+    Intercepts are those at the origin of the parameters, see `MoEParameters`.
+    """
 
     model: np.ndarray  # by the observed information
     robust: np.ndarray  # by the sandwich formula
@@ -68,6 +71,19 @@ def _in_callers_units(optimum: Optimum, vector: np.ndarray) -> np.ndarray:
     theta = problem.unpack(vector, optimum.fit.theta)
     p = problem.rows.map.to_parameters(theta, problem.family).permuted(optimum.order)
     return np.concatenate([p.A.ravel(), p.b, p.W.ravel(), p.c, p.sigma])
+
+
+def at_zero(covariance: np.ndarray | None, k: int, origin: np.ndarray | None) -> np.ndarray | None:
+    """The covariance with intercepts at inputs of zero, from that with intercepts at an origin (d,)."""
+    if covariance is None or origin is None:
+        return covariance
+    d = len(origin)
+    J = np.eye(len(covariance))
+    for start in (0, k * (d + 1)):  # experts, then gate
+        for i in range(k):
+            first = start + i * d
+            J[start + k * d + i, first : first + d] = -origin
+    return J @ covariance @ J.T
 
 
 def _noise_slopes(optimum: Optimum) -> np.ndarray:

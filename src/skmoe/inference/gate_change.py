@@ -116,7 +116,7 @@ def gate_changes(parameters: MoEParameters, X: np.ndarray, weight: np.ndarray, i
     rng = np.random.default_rng(0)
     share = weight / np.sum(weight)
     here, there = rng.choice(len(X), size=(2, PAIRS), p=share)
-    L = X @ parameters.W.T + parameters.c
+    L = parameters.from_origin(X) @ parameters.W.T + parameters.c
     P = softmax(L, axis=1)
     L_here, P_here = L[here], P[here]
     changes, slopes = np.zeros((2, len(inputs), len(parameters.W)))

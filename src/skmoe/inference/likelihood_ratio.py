@@ -137,6 +137,7 @@ def _problem(model: Any, X: Array, y: Array, config: SearchConfig) -> Problem:
     family, intercept, k = model.parameters_.family, bool(model.fit_intercept), int(model.n_experts_)
     spec = ModelSpec(family, model.noise, LEAST_PENALTY, intercept, **columns)
     moments = table_moments(X, y, None, names)
+    moments = moments if intercept else moments.from_zero(names, "fit_intercept=False")
     most = most_experts(spec, moments, config)
     if most < k + 1:
         raise ValueError(

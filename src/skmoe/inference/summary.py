@@ -11,6 +11,7 @@ from scipy.special import stdtr, stdtrit
 
 from skmoe.inference.covariance import split_errors
 from skmoe.inference.held_out import seen_counts, seen_where
+from skmoe.rows.visible import visible
 
 __all__ = ["Summary", "cell_text", "feature_names", "summarise"]
 
@@ -48,8 +49,9 @@ class Summary:
         return pd.DataFrame(self.rows, columns=list(self.columns))
 
     def __str__(self) -> str:
-        cells = [[cell_text(value) for value in row] for row in self.rows]
-        widths = [max(map(len, column)) for column in zip(self.columns, *cells, strict=True)]
+        cells = [[visible(cell_text(value)) for value in row] for row in self.rows]
+        columns = [visible(column) for column in self.columns]
+        widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
         number = [all(isinstance(row[i], float | int) for row in self.rows) for i in range(len(widths))]
 
         def line(parts: Sequence[str]) -> str:
@@ -57,7 +59,8 @@ class Summary:
             return "  ".join(aligned).rstrip()
 
         rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
-        return "\n".join([self.title, rule, line(self.columns), rule, *map(line, cells), rule, *self.notes])
+        title, *notes = (visible(text, keep="\n") for text in (self.title, *self.notes))
+        return "\n".join([title, rule, line(columns), rule, *map(line, cells), rule, *notes])
 
     __repr__ = __str__
 

@@ -17,7 +17,7 @@ __all__ = ["InputMap"]
 
 @dataclass(frozen=True)
 class InputMap:
-    """Inputs are seen as ``z = (x - center) @ transform``, outputs as ``(y - y_shift) / y_scale``.
+    """Inputs are seen as ``z = (x - origin - center) @ transform``, outputs as ``(y - y_shift) / y_scale``.
 
     Parameters
     ----------
@@ -29,6 +29,8 @@ class InputMap:
     expert_columns, gate_columns : tuples of int, optional
         Columns of z that the experts and the gate see, by default all.
     y_shift, y_scale : float
+    origin : (d,) array, optional
+        Subtracted before `center`, with no digit lost, where columns lie far from zero beside their spread.
     """
 
     center: np.ndarray
@@ -38,6 +40,7 @@ class InputMap:
     gate_columns: tuple[int, ...] | None = None
     y_shift: float = 0.0
     y_scale: float = 1.0
+    origin: np.ndarray | None = None
 
     @classmethod
     def identity(cls, d: int, *, intercept: bool = False) -> InputMap:
@@ -70,7 +73,10 @@ class InputMap:
         """Block of rows (b, d) as channels by rows: z, and a last channel of ones with an intercept."""
         if self.transform is None and not np.any(self.center):
             return design(x, self.intercept)
-        Z = design(x, False) - to_device(self.center, x)[:, None]
+        Z = design(x, False)
+        if self.origin is not None:
+            Z = Z - to_device(self.origin, x)[:, None]
+        Z = Z - to_device(self.center, x)[:, None]
         if self.transform is not None:
             Z = to_device(self.transform.T, x) @ Z
         return with_ones(Z) if self.intercept else Z
@@ -99,7 +105,8 @@ class InputMap:
         A, b = self._to_caller(theta.A, self.expert_columns)
         W, c = self._to_caller(with_zero_row(theta.W), self.gate_columns)
         s = self.y_scale
-        return MoEParameters(A * s, W, theta.sigma * s, b=b * s + self.y_shift, c=c, family=family)
+        b = b * s + self.y_shift
+        return MoEParameters(A * s, W, theta.sigma * s, b=b, c=c, family=family, origin=self.origin)
 
     def _to_caller(self, M: np.ndarray, columns: tuple[int, ...] | None) -> tuple[np.ndarray, np.ndarray]:
         coef, shift = (M[:, :-1], M[:, -1]) if self.intercept else (M, np.zeros(len(M)))
@@ -112,8 +119,11 @@ class InputMap:
     def from_parameters(self, parameters: MoEParameters) -> Theta:
         """Find the `Theta` nearest to parameters in the caller's units."""
         p, s = parameters, self.y_scale
-        A = self._from_caller(p.A / s, (p.b - self.y_shift) / s, self.expert_columns)
-        W = self._from_caller(p.W - p.W[-1], p.c - p.c[-1], self.gate_columns)
+        zero = np.zeros(len(self.center))
+        moved = (zero if self.origin is None else self.origin) - (zero if p.origin is None else p.origin)
+        b, c = (p.b, p.c) if not np.any(moved) else (p.b + p.A @ moved, p.c + p.W @ moved)
+        A = self._from_caller(p.A / s, (b - self.y_shift) / s, self.expert_columns)
+        W = self._from_caller(p.W - p.W[-1], c - c[-1], self.gate_columns)
         return Theta(A, W[:-1], p.sigma / s)
 
     def _from_caller(self, M: np.ndarray, shift: np.ndarray, columns: tuple[int, ...] | None) -> np.ndarray:

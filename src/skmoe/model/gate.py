@@ -16,10 +16,12 @@ import numpy as np
 from scipy import linalg
 
 from skmoe.rows.arrays import Array, array_namespace, rows_last, to_numpy
+from skmoe.rows.memory import check_memory
 from skmoe.rows.products import place_blocks, unpack_symmetric, weighted_grams
 
 __all__ = [
     "GateSums",
+    "check_gate_memory",
     "gate_channels",
     "gate_kernel",
     "gate_sums",
@@ -31,6 +33,7 @@ __all__ = [
 ]
 
 
+INFORMATION_COPIES = 4  # held at once in a step: packed, laid out, with its floor, factored
 LAST_STEP = 1e-4
 """A relative Newton step this small is the last: what it leaves, its square, is below any use of the gate."""
 
@@ -54,6 +57,12 @@ def softmax(L: Array) -> tuple[Array, Array]:
 def with_zero_row(W: np.ndarray) -> np.ndarray:
     """Gate vectors (k-1, D) with the zero row of the last expert, (k, D)."""
     return np.vstack([W, np.zeros((1, W.shape[1]))])
+
+
+def check_gate_memory(k: int, d: int) -> None:
+    """Refuse a gate of k experts over d columns whose information matrix memory cannot hold."""
+    what = f"a gate of {k} experts over {d} columns"
+    check_memory(8.0 * INFORMATION_COPIES * ((k - 1) * d) ** 2, what, "use fewer experts or columns")
 
 
 class GateSums(NamedTuple):

@@ -43,6 +43,9 @@ class MoEParameters:
         Gate intercepts.
     family : Family, or the name of an activation, a callable or Activation
         Law of an expert's output; an activation stands for Gaussian noise about it.
+    origin : (d,) array, optional
+        What `b` and `c` are intercepts at, zero by default. Where a column lies far from zero beside its spread, sums
+        of coefficients times inputs have lost their digits; counted from a value of the column they have not.
     """
 
     A: np.ndarray
@@ -51,6 +54,7 @@ class MoEParameters:
     b: Any = None
     c: Any = None
     family: Any = "linear"
+    origin: Any = None
 
     def __post_init__(self) -> None:
         k = np.shape(self.A)[0]
@@ -61,6 +65,8 @@ class MoEParameters:
             full = np.broadcast_to(0.0 if value is None else np.asarray(value, dtype=np.float64), (k,)).copy()
             object.__setattr__(self, name, full)
         object.__setattr__(self, "family", as_family(self.family))
+        if self.origin is not None:
+            object.__setattr__(self, "origin", np.array(self.origin, dtype=np.float64))
 
     @property
     def expert_coef(self) -> np.ndarray:
@@ -69,8 +75,8 @@ class MoEParameters:
 
     @property
     def expert_intercept(self) -> np.ndarray:
-        """Expert intercepts (k,)."""
-        return self.b
+        """Expert intercepts (k,), at inputs of zero."""
+        return self.b if self.origin is None else self.b - self.A @ self.origin
 
     @property
     def gate_coef(self) -> np.ndarray:
@@ -79,8 +85,8 @@ class MoEParameters:
 
     @property
     def gate_intercept(self) -> np.ndarray:
-        """Gate intercepts (k,), last one zero."""
-        return self.c
+        """Gate intercepts (k,), at inputs of zero; the last one is zero."""
+        return self.c if self.origin is None else self.c - self.W @ self.origin
 
     @property
     def noise_scale(self) -> np.ndarray:
@@ -96,13 +102,22 @@ class MoEParameters:
         """The same model with experts in another order; the gate's last row is made zero again."""
         order = np.asarray(order)
         W, c = self.W[order], self.c[order]
-        return MoEParameters(self.A[order], W - W[-1], self.sigma[order], self.b[order], c - c[-1], self.family)
+        A, b, sigma = self.A[order], self.b[order], self.sigma[order]
+        return MoEParameters(A, W - W[-1], sigma, b, c - c[-1], self.family, self.origin)
+
+    def from_origin(self, X: Array) -> Array:
+        """Inputs (n, d) less the origin, which `b` and `c` are intercepts at."""
+        if self.origin is None:
+            return X
+        xp = array_namespace(X)
+        return xp.astype(X, xp.float64, copy=False) - to_device(self.origin, X)
 
     def _by_rows(self, kernel: Callable[..., Array], X: Array, y: Array | None = None) -> Array:
         xp = array_namespace(X)
         A, W = (to_device(np.column_stack(m), X) for m in ((self.A, self.b), (self.W, self.c)))
         parts = [
-            kernel(A, W, design(x, True), t) for x, t in row_blocks(X, y, block_rows=block_rows_for(sum(self.A.shape)))
+            kernel(A, W, design(self.from_origin(x), True), t)
+            for x, t in row_blocks(X, y, block_rows=block_rows_for(sum(self.A.shape)))
         ]
         return parts[0] if len(parts) == 1 else xp.concat(parts, axis=0)
 

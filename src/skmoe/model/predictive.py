@@ -37,7 +37,7 @@ class Correction:
     dof : (k,) array, optional
         Degrees of freedom of each expert's law.
     expert_covariance : (k, D, D) array, optional
-        Covariance of each expert's coefficients and intercept, in the caller's units.
+        Covariance of each expert's coefficients and intercept at the member's origin, in the caller's units.
     gate_covariance : (k, D, D) array, optional
         Covariance of each expert's gate coefficients and intercept, centred over the experts.
     """
@@ -148,7 +148,7 @@ def _components(
     if correction is None:
         scales = np.broadcast_to(member.sigma, centers.shape)
         return to_numpy(member.gate_proba(x)), centers, scales, np.full(k, np.inf)
-    X = np.asarray(to_numpy(x), dtype=np.float64)
+    X = member.from_origin(np.asarray(to_numpy(x), dtype=np.float64))
     X = np.column_stack([X, np.ones(len(X))])
     scales = np.broadcast_to(member.sigma if correction.scale is None else correction.scale, centers.shape)
     if correction.expert_covariance is not None:

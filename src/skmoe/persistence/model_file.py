@@ -1,71 +1,98 @@
-"""A model file that runs no code when it is loaded: a zip of one JSON text and plain arrays.
+"""A model file that runs no code when it is loaded: JSON texts and plain arrays, as `model_schema` declares them.
 
-Arrays are NumPy's own format, read with pickling forbidden. The zip's checksums find damage, a version number finds
-files from the future. A model fitted to a table of text and numbers carries along how its columns became inputs.
+What is written was checked as it will be when it is read. A model fitted to a table of text and numbers carries along
+how its columns became inputs.
 """
 
 from __future__ import annotations
 
-import io
-import json
-import zipfile
-import zlib
+import os
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from skmoe.inference import split_errors
 from skmoe.model.activations import ACTIVATIONS
 from skmoe.model.calibration import Calibration
 from skmoe.model.parameters import MoEParameters
+from skmoe.persistence.archive import Archive, opened, write_archive
+from skmoe.persistence.earlier_formats import EARLIER, arrays_always, header_of, more_arrays
+from skmoe.persistence.errors import ModelFileError, reason
+from skmoe.persistence.model_schema import (
+    ARRAYS,
+    AT_ORIGIN,
+    COVARIANCES,
+    FORMAT,
+    MEMBER_ARRAYS,
+    NUMBERS,
+    SETTINGS,
+    TABLE,
+    arrays_of,
+    header_check,
+    symbols,
+)
+from skmoe.rows.checks import check_columns
 from skmoe.rows.encoder import TableEncoder
-from skmoe.rows.writing import replacing
+from skmoe.rows.visible import visible
+from skmoe.spectral.options import spectral_options
 
 __all__ = ["load_model", "save_model"]
 
-FORMAT = 3
-ARRAYS = (
-    "expert_coef_",
-    "expert_intercept_",
-    "gate_coef_",
-    "gate_intercept_",
-    "noise_scale_",
-    "shares_",
-    "dof_",
-    "stability_",
-)
-MEMBER_ARRAYS = ("A", "b", "W", "c", "sigma")  # of the models that are averaged, one after the other
-OPTIONAL = ("covariance_", "covariance_robust_")
-NUMBERS = (
-    "n_experts_",
-    "n_parameters_",
-    "log_likelihood_",
-    "n_iter_",
-    "converged_",
-    "identified_",
-    "n_features_in_",
-    "penalty_",
-    "gate_uncertain_",
-)
-
-NOT_KEPT = ("random_state", "input_law", "activation", "checkpoint", "verbose")  # of the fit, not of the model
+NOT_ARRAYS = ("plug_in_scale", "member_weights")  # of the model's parameters and members, not attributes by these names
 
 
-class _LaterVersionError(ValueError):
-    """A file that this version cannot read yet."""
+def save_model(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted `MoERegressor`.
+
+    Parameters
+    ----------
+    model : MoERegressor
+    path : str or path
+
+    Raises
+    ------
+    ValueError
+        If the model holds code of the caller's, or anything that could not be loaded again.
+    """
+    model._validate_params()
+    header, table = _header(model), None if model.encoder_ is None else _plain(model.encoder_.to_json())
+    arrays = {name: getattr(model, name) for name in ARRAYS if name not in NOT_ARRAYS}
+    arrays |= {"plug_in_scale": model.parameters_.sigma, "member_weights": model.member_weights_}
+    if model.covariance_ is not None:
+        arrays |= {name: getattr(model, name) for name in COVARIANCES}
+    if model.parameters_.origin is not None:
+        arrays |= dict(zip(AT_ORIGIN, (model.parameters_.b, model.parameters_.c), strict=True))
+        if model.covariance_at_origin_ is not None:
+            arrays["covariance_at_origin_"] = model.covariance_at_origin_
+    if model.members_:
+        for name in MEMBER_ARRAYS:
+            part = name.removeprefix("member_")
+            arrays[name] = np.concatenate([getattr(member, part) for member in model.members_])
+    try:
+        _check(header, table)
+        known, specs = symbols(header), arrays_of(header)
+        if set(specs) != set(arrays):
+            raise ValueError("covariance_ is there where identified_ is true, and only there")
+        for name, values in arrays.items():
+            if np.shape(values) != specs[name].sizes(known):
+                raise ValueError(f"{name} must be of shape {specs[name].sizes(known)}; it is of {np.shape(values)}")
+            specs[name].values.refuse(np.asarray(values, dtype=np.float64), name)
+    except ValueError as error:
+        raise ValueError(f"the model cannot be saved: {reason(error)}") from error
+    write_archive(path, {"model.json": header} | ({} if table is None else {"table.json": table}), arrays)
 
 
-def save_model(model: Any, path: Any) -> None:
-    """Write a fitted `MoERegressor`."""
+def _header(model: Any) -> dict[str, Any]:
+    """What ``model.json`` says of a model."""
     name = model.parameters_.g.name
     if ACTIVATIONS.get(name) != model.parameters_.g:
         raise ValueError(
             f"activation {name!r} is your own code, which a model file cannot hold; keep the coefficients, or pickle"
         )
-    settings = {k: _plain(v) for k, v in model.get_params().items() if k not in NOT_KEPT}
+    params = model.get_params()
+    settings = {k: _plain(params[k]) for k in SETTINGS}
     if callable((settings["spectral_options"] or {}).get("decomposition")):
         raise ValueError(
             "the decomposition of spectral_options is your own code, which a model file cannot hold; keep the "
@@ -81,130 +108,123 @@ def save_model(model: Any, path: Any) -> None:
     }
     if hasattr(model, "feature_names_in_"):
         header["feature_names"] = [str(n) for n in model.feature_names_in_]
-    arrays = {k: getattr(model, k) for k in (*ARRAYS, *OPTIONAL) if getattr(model, k) is not None}
-    arrays |= {"plug_in_scale": model.parameters_.sigma, "member_weights": model.member_weights_}
-    if model.members_:
-        for part in MEMBER_ARRAYS:
-            arrays[f"member_{part}"] = np.concatenate([getattr(member, part) for member in model.members_])
-    with replacing(path) as beside, zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as file:
-        file.writestr("model.json", json.dumps(header, indent=1))
-        if model.encoder_ is not None:
-            file.writestr("table.json", json.dumps(model.encoder_.to_json(), indent=1))
-        for key, values in arrays.items():
-            buffer = io.BytesIO()
-            np.save(buffer, np.asarray(values), allow_pickle=False)
-            file.writestr(f"{key}.npy", buffer.getvalue())
+    if model.parameters_.origin is not None:
+        header["origin"] = _plain(model.parameters_.origin)
+    return header
 
 
-def load_model(path: Any, make: Callable[..., Any]) -> Any:
-    """Read a model written by `save_model` into a new one that `make` builds from its settings."""
-    path = Path(path)
+def load_model(path: str | os.PathLike[str], make: Callable[..., Any]) -> Any:
+    """Read a model written by `save_model` into a new one that `make` builds from its settings.
+
+    Parameters
+    ----------
+    path : str or path
+    make : callable
+        The estimator's class.
+
+    Returns
+    -------
+    MoERegressor
+        The fitted model, without the standard errors that follow from its covariance.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no file.
+    ModelFileError
+        If it is not whole, not a model file, or of a later version.
+    """
+    shown = visible(os.fspath(path))
     try:
-        header, table, arrays = _read(path)
-        model = make(**header["settings"])
-        for name in ARRAYS:
-            setattr(model, name, arrays[name])
-        for name in OPTIONAL:
-            setattr(model, name, arrays.get(name))
-        for name in NUMBERS:
-            setattr(model, name, header["numbers"][name])
-        k, d = model.expert_coef_.shape
-        if model.gate_coef_.shape != (k, d) or model.n_features_in_ != d:
-            raise ValueError("shapes of the arrays do not fit together")
-        model.encoder_ = None if table is None else TableEncoder.from_json(table)
-        if model.encoder_ is not None and len(model.encoder_.features) != d:
-            raise ValueError("what it says of its columns is not of this model")
-        family = header["settings"]["activation"]
-        model.parameters_ = MoEParameters(
-            model.expert_coef_,
-            model.gate_coef_,
-            arrays["plug_in_scale"],
-            b=model.expert_intercept_,
-            c=model.gate_intercept_,
-            family=family,
-        )
-        model.members_, model.member_weights_ = _members(header["members"], arrays, d, family)
-        model.calibration_ = None if header["calibration"] is None else Calibration(**header["calibration"])
-    except (FileNotFoundError, _LaterVersionError):
+        with opened(Path(path)) as archive:
+            return _read(archive, make, shown)
+    except (FileNotFoundError, ModelFileError):
         raise
-    except (zipfile.BadZipFile, zlib.error, KeyError, EOFError, OSError, TypeError, ValueError) as error:
-        raise ValueError(f"{path} is damaged or not a skmoe model file ({error}); save the model again") from error
-    for name, values in split_errors(model.covariance_, k, d).items():
-        setattr(model, f"{name}_se_", values)
-    model.history_ = header["history"]
+    except Exception as error:  # whatever a hostile file makes a library raise, it is one refusal here
+        raise ModelFileError(
+            f"{shown} is damaged or not a skmoe model file ({reason(error)}); save the model again"
+        ) from error
+
+
+def _read(archive: Archive, make: Callable[..., Any], path: str) -> Any:
+    """The model in an archive, every part of which was checked."""
+    header = archive.json("model.json")
+    version = header["format"] if isinstance(header, dict) and "format" in header else None
+    if type(version) is not int or version < 1:
+        raise ValueError("model.json names no format")
+    if version > FORMAT:
+        raise ModelFileError(
+            f"{path} was written by a later skmoe (format {version}, this one reads to {FORMAT}); upgrade skmoe"
+        )
+    if version in EARLIER:
+        header = header_of(header)
+    elif archive.sums is None:
+        raise ValueError("its checksums are missing")
+    table = archive.json("table.json") if "table.json" in archive.members else None
+    _check(header, table)
+    specs = arrays_of(header, arrays_always(version))
+    texts = {"model.json"} | (set() if table is None else {"table.json"})
+    archive.refuse_others(texts | {f"{name}.npy" for name in specs})
+    arrays = archive.arrays(specs, symbols(header))
+    return _model(make, header, table, arrays | more_arrays(version, arrays))
+
+
+def _check(header: dict[str, Any], table: dict[str, Any] | None) -> None:
+    """Refuse texts that are not those of a model."""
+    of = header.get("numbers")
+    if not isinstance(of, dict):
+        raise ValueError("model.json has no numbers")
+    for name in ("n_experts_", "n_features_in_"):
+        NUMBERS[name](of.get(name), f"numbers.{name}")
+    header_check(of["n_features_in_"], of["n_experts_"])(header, "model.json")
+    if table is None:
+        return
+    TABLE(table, "table.json")
+    features = TableEncoder.from_json(table).features
+    if len(features) != of["n_features_in_"] or header.get("feature_names") != features:
+        raise ValueError("what it says of its columns is not of this model")
+
+
+def _model(make: Callable[..., Any], header: Mapping[str, Any], table: Any, arrays: Mapping[str, np.ndarray]) -> Any:
+    model = make(**header["settings"])
+    model._validate_params()
+    spectral_options(model.spectral_options)
+    for what in ("expert_features", "gate_features"):
+        check_columns(getattr(model, what), header.get("feature_names"), header["numbers"]["n_features_in_"], what)
+    for name in ARRAYS:
+        if name not in NOT_ARRAYS:
+            setattr(model, name, arrays[name])
+    for name in COVARIANCES:
+        setattr(model, name, arrays.get(name))
+    for name in NUMBERS:
+        setattr(model, name, header["numbers"][name])
+    model.encoder_ = None if table is None else TableEncoder.from_json(table)
+    model.covariance_at_origin_ = arrays.get("covariance_at_origin_")
+    family, origin = header["settings"]["activation"], header.get("origin")
+    b, c = model.expert_intercept_, model.gate_intercept_
+    if origin is not None:
+        b, c = (arrays[name] for name in AT_ORIGIN)
+    sigma = arrays["plug_in_scale"]
+    model.parameters_ = MoEParameters(model.expert_coef_, model.gate_coef_, sigma, b, c, family, origin)
+    members = _members(header["members"], arrays, family)
+    model.members_ = tuple(replace(member, origin=origin) for member in members)
+    model.member_weights_ = arrays["member_weights"]
+    model.calibration_ = None if header["calibration"] is None else Calibration(**header["calibration"])
+    model.history_ = dict(header["history"])
     for name in ("objective", "spectrum"):
         if model.history_[name] is not None:
-            model.history_[name] = np.array(model.history_[name])
+            model.history_[name] = np.array(model.history_[name], dtype=np.float64)
     if "feature_names" in header:
         model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
     return model
 
 
-def _members(
-    experts: list[int], arrays: dict[str, np.ndarray], d: int, family: Any
-) -> tuple[tuple[MoEParameters, ...], np.ndarray]:
-    """Models that are averaged, so many experts each, and their weights."""
-    weights = arrays["member_weights"]
-    if len(weights) != len(experts):
-        raise ValueError("its averaged models and their weights do not fit together")
-    ends = np.cumsum(experts)[:-1].tolist()
-    parts = {name: np.split(arrays[f"member_{name}"], ends) for name in MEMBER_ARRAYS} if experts else {}
-    members = tuple(
-        MoEParameters(parts["A"][i], parts["W"][i], parts["sigma"][i], parts["b"][i], parts["c"][i], family)
-        for i in range(len(experts))
-    )
-    if any(member.A.shape != (k, d) or member.W.shape != (k, d) for member, k in zip(members, experts, strict=True)):
-        raise ValueError("shapes of its averaged models do not fit together")
-    return members, weights
-
-
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any] | None, dict[str, np.ndarray]]:
-    """Header, columns and arrays of a model file."""
-    with zipfile.ZipFile(path) as file:
-        header = json.loads(file.read("model.json"))
-        version = header["format"]
-        if not isinstance(version, int) or version > FORMAT:
-            raise _LaterVersionError(
-                f"{path} was written by a later skmoe (format {version}, this one reads to {FORMAT}); upgrade skmoe"
-            )
-        table = json.loads(file.read("table.json")) if "table.json" in file.namelist() else None
-        arrays = {
-            name[:-4]: np.load(io.BytesIO(file.read(name)), allow_pickle=False)
-            for name in file.namelist()
-            if name.endswith(".npy")
-        }
-    if version == 1:
-        header = _from_first_edition(header)
-    if version < 3:
-        header, arrays = _from_second_format(header, arrays)
-    return header, table, arrays
-
-
-def _from_first_edition(header: dict[str, Any]) -> dict[str, Any]:
-    """What the first edition called otherwise."""
-    settings, history = dict(header["settings"]), dict(header["history"])
-    settings["penalty"] = settings.pop("gate_penalty")
-    history["objective"] = history.pop("log_likelihood")
-    return header | {"settings": settings, "history": history}
-
-
-def _from_second_format(
-    header: dict[str, Any], arrays: dict[str, np.ndarray]
-) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """A model of one member, without calibration, whose noise scales are those of maximum likelihood."""
-    settings, history = dict(header["settings"]), dict(header["history"])
-    settings |= {"calibration": None}
-    history |= {"icl": [], "held_out": [], "penalties": [], "step": 0.0}
-    sigma = arrays["noise_scale_"]
-    more = {
-        "dof_": np.full(len(sigma), np.inf),
-        "stability_": np.full(len(sigma), np.nan),
-        "plug_in_scale": sigma,
-        "member_weights": np.zeros(0),
-    }
-    numbers = header["numbers"] | {"penalty_": 0.0, "gate_uncertain_": False}
-    told = {"settings": settings, "history": history, "numbers": numbers, "calibration": None, "members": []}
-    return header | told, arrays | more
+def _members(experts: list[int], arrays: Mapping[str, np.ndarray], family: Any) -> tuple[MoEParameters, ...]:
+    """Models that are averaged, so many experts each."""
+    if not experts:
+        return ()
+    A, b, W, c, sigma = (np.split(arrays[name], np.cumsum(experts)[:-1].tolist()) for name in MEMBER_ARRAYS)
+    return tuple(MoEParameters(A[i], W[i], sigma[i], b[i], c[i], family) for i in range(len(experts)))
 
 
 def _plain(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
@@ -10,6 +11,8 @@ from sklearn.utils import check_random_state
 
 from skmoe.rows.arrays import Array, array_namespace, device, is_array, to_numpy
 from skmoe.rows.blocks import sum_over_blocks, take_rows
+from skmoe.rows.kinds import plain_numbers
+from skmoe.rows.sizes import LARGEST, Span, check_sizes, check_unit_sizes
 from skmoe.rows.streamed import Streamed
 
 __all__ = [
@@ -19,7 +22,9 @@ __all__ = [
     "check_columns",
     "check_enough_rows",
     "check_finite",
+    "check_largest",
     "check_rows",
+    "check_unit_rows",
     "check_varies",
     "check_weight",
     "generator",
@@ -29,6 +34,7 @@ __all__ = [
 CHECK_ROWS = 65536  # finiteness is looked at in blocks, so that no mask of the whole table is built
 
 MOST_COUNTED = 2.0**53  # whole weights that add up to more are no counts of rows
+LEAST_WEIGHT = 1e-305  # below, one over a weight is no number
 
 RANDOM_STATE = ["random_state", np.random.Generator]
 """Constraint on a `random_state` parameter, for scikit-learn's validation."""
@@ -38,23 +44,20 @@ def as_numbers(values: Any, name: str) -> Array:
     """Values as an array of floats in the caller's library; what are no numbers is refused."""
     if isinstance(values, Streamed):
         return values
-    if hasattr(values, "toarray"):
-        raise TypeError(f"{name} is a sparse matrix; skmoe needs dense rows: pass {name}.toarray()")
+    values = plain_numbers(values, name)
     if not is_array(values):
         try:
             values = np.asarray(values)
         except ValueError as error:
             raise ValueError(f"{name} could not be read as an array of numbers: {error}") from error
     xp = array_namespace(values)
-    if getattr(values.dtype, "kind", "f") in "OUSV":
+    if getattr(values.dtype, "kind", "f") == "O":
         try:
             values = values.astype(np.float64)
         except (TypeError, ValueError) as error:
             raise ValueError(
                 f"{name} holds values that are not numbers ({error}); encode text and categories first"
             ) from error
-    if xp.isdtype(values.dtype, "complex floating"):
-        raise ValueError(f"{name} is complex; pass real numbers")
     if not xp.isdtype(values.dtype, "real floating"):
         values = xp.astype(values, xp.float64)
     return values
@@ -86,6 +89,45 @@ def check_rows(X: Any, y: Any = None, *, finite: bool = True) -> tuple[Array, Ar
     y = check_column(X, y, "y")
     if finite:
         check_finite(y, "y")
+    return X, y
+
+
+def check_largest(X: Array, y: Array | None, names: Any = None) -> None:
+    """Refuse rows to be predicted, and outputs, whose squares are no numbers any more."""
+    xp = array_namespace(X)
+    if not 0 <= max(float(xp.max(X)), -float(xp.min(X))) <= LARGEST:
+        check_sizes(
+            Span(*(np.asarray(to_numpy(f(X, axis=0)), dtype=np.float64) for f in (xp.min, xp.max))), None, names
+        )
+    if y is not None and max(float(xp.max(y)), -float(xp.min(y))) > LARGEST:
+        raise ValueError(f"y holds numbers above {LARGEST:g}, whose squares are no numbers any more; drop those rows")
+
+
+@dataclass(frozen=True)
+class _Largest:
+    """Largest values; the sum of two is that of both, so that blocks of rows add up."""
+
+    values: Array
+
+    def __add__(self, other: _Largest) -> _Largest:
+        return _Largest(array_namespace(self.values).maximum(self.values, other.values))
+
+
+def check_unit_rows(X: Any, y: Any = None, *, standard: bool = False) -> tuple[Array, Array | None]:
+    """Rows as `check_rows` takes them, of sizes that a model with experts of unit length can speak of.
+
+    With `standard` inputs are said to be standard Gaussian.
+    """
+    X, y = check_rows(X, y)
+
+    def kernel(x: Array, t: Array | None) -> tuple[_Largest, ...]:
+        xp = array_namespace(x)
+        found = [_Largest(xp.max(xp.abs(x), axis=0))]
+        return tuple(found if t is None else [*found, _Largest(xp.max(xp.abs(t)))])
+
+    sizes = sum_over_blocks(kernel, X, y, block_rows=CHECK_ROWS)
+    inputs = np.asarray(to_numpy(sizes[0].values), dtype=np.float64)
+    check_unit_sizes(inputs, None if y is None else float(sizes[1].values), None, standard=standard)
     return X, y
 
 
@@ -124,6 +166,16 @@ def refuse_weights(values: np.ndarray) -> None:
         raise ValueError("sample_weight has negative values; weights must be zero or more")
     if np.sum(values > 0) < 2:
         raise ValueError("sample_weight leaves fewer than two rows with weight; at least two are needed")
+    if np.max(values) < LEAST_WEIGHT:
+        raise ValueError(too_small_weights(float(np.max(values))))
+
+
+def too_small_weights(size: float) -> str:
+    """What is said of weights so small that they have lost their digits."""
+    return (
+        f"sample_weight holds nothing above {size:.2g}, where numbers lose their digits; multiply it, by 1e+300 say: "
+        "only how weights compare with each other counts"
+    )
 
 
 def weight_scale(values: np.ndarray) -> float:

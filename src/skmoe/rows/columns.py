@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.rows.dates import as_seconds, date_part
+from skmoe.rows.dates import DATE_PARTS, as_seconds, date_part
 from skmoe.rows.table_errors import TableError, arrow, listed
 from skmoe.rows.text_numbers import text_numbers
 
 __all__ = ["OTHER", "UNSEEN", "Column", "ColumnInput", "as_numbers", "as_texts", "is_text"]
 
+KINDS = ("number", "boolean", "category", "date")
 OTHER, GAP = "other", "missing"  # categories of rare values, and of values that are missing
 UNSEEN = ("other", "empty", "error")
 """What becomes of a category not there in fitting: it counts as a rare one, its row is left out, or is refused."""
@@ -81,6 +82,19 @@ class Column:
         if self.flag:
             found.append(ColumnInput(f"{self.name}={GAP}", (f"{self.name}={GAP}",), ("no", "yes")))
         return found
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise TableError(f"column {self.name!r} must be one of {', '.join(KINDS)}; it is {self.kind!r}")
+        if (self.kind == "category") != bool(self.categories) or len(set(self.categories)) < len(self.categories):
+            raise TableError(f"column {self.name!r}: a category has its values, each once, and other columns have none")
+        if self.fill is not None and isinstance(self.fill, str) != (self.kind == "category"):
+            raise TableError(f"column {self.name!r} would be filled with {self.fill!r}, which is not of its kind")
+        strange = [value for value in (self.fill, self.pool) if isinstance(value, str) and value not in self.categories]
+        if strange:
+            raise TableError(f"column {self.name!r}: {strange[0]!r} is none of its categories")
+        if (self.kind == "date") != bool(self.parts) or not set(self.parts) <= set(DATE_PARTS):
+            raise TableError(f"column {self.name!r}: a date has its parts, of {', '.join(DATE_PARTS)}")
 
     @property
     def features(self) -> list[str]:

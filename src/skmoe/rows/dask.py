@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from skmoe.rows.arrays import is_array, to_numpy
+from skmoe.rows.kinds import plain_numbers
 from skmoe.rows.streamed import Streamed
 
 __all__ = ["DaskColumns", "apply", "stream"]
@@ -21,7 +22,7 @@ FAN_IN = 8  # sums added by one task
 
 def _numbers(block: Any, dimensions: int) -> np.ndarray:
     """One partition as an array of numbers."""
-    values = np.asarray(block)
+    values = np.asarray(plain_numbers(block, "the Dask collection"))
     if values.dtype.kind not in "fiub":
         values = values.astype(np.float64)  # says which text is no number
     if dimensions == 1:

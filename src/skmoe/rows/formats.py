@@ -19,6 +19,7 @@ from skmoe.rows.dialect import Dialect, Reading, find_dialect, find_encoding
 from skmoe.rows.excel import read_excel
 from skmoe.rows.table_errors import TableError, arrow, check_unique, named_after
 from skmoe.rows.text_files import UTF8, as_utf8, text_dataset, text_format, wide_type
+from skmoe.rows.visible import visible
 
 __all__ = ["TEXT", "Source", "find_source", "kind_of_file"]
 
@@ -82,7 +83,7 @@ def find_source(source: Any, asked: Reading) -> Source:
     """Open a path, "-" for standard input, or a table or dataset of pyarrow; no row is read yet."""
     arrow()
     if isinstance(source, str | os.PathLike):
-        where = "standard input" if source == "-" else str(source)
+        where = "standard input" if source == "-" else visible(str(source))
         with named_after(where):
             found = _from_path(source, where, asked)
     else:

@@ -7,8 +7,7 @@ stay where they are, so these are checked here; their values in `skmoe.rows.tabl
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,10 +22,11 @@ from sklearn.utils.validation import (
 )
 
 from skmoe.rows.arrays import Array, array_namespace, is_array, to_numpy
-from skmoe.rows.checks import check_column, check_rows, refuse_weights, weight_scale
+from skmoe.rows.checks import check_column, check_largest, check_rows, refuse_weights, weight_scale
 from skmoe.rows.encoder import EncodedTable, TableEncoder
 from skmoe.rows.files import FileTable, open_table
 from skmoe.rows.frames import TARGET, encode_frame, is_frame, learn_frame, needs_encoder, said, text_columns
+from skmoe.rows.kinds import plain_numbers
 from skmoe.rows.streamed import Streamed
 from skmoe.rows.table_errors import listed
 
@@ -106,7 +106,7 @@ def _beside(table: Any, values: Any, what: str, name: str) -> Any:
     if not isinstance(table, pa.Table):
         where = open_table(table).where
         raise TypeError(f"{what} must be the name of a column of {where}; got {type(values).__name__}")
-    values = np.asarray(values, dtype=np.float64).ravel()
+    values = np.asarray(plain_numbers(values, what), dtype=np.float64).ravel()
     if len(values) != table.num_rows:
         raise ValueError(f"X has {table.num_rows} rows and {what} has {len(values)}; they must match")
     return table.append_column(name, pa.array(values))
@@ -129,10 +129,12 @@ def rows_to_fit(model: Any, X: Any, y: Any, weight: Any) -> RowsToFit:
         _note_columns(model, X.shape[1], None)
         rows = RowsToFit(X, *_beside_array(X, y, weight), None)
     else:
-        with _naming_text(X):
-            X, y = validate_data(model, X, y, dtype=[np.float64, np.float32], y_numeric=True, ensure_min_samples=2)
+        _refuse_text(X)
+        X, y = plain_numbers(X, "X"), plain_numbers(y, "y")
+        X, y = validate_data(model, X, y, dtype=[np.float64, np.float32], y_numeric=True, ensure_min_samples=2)
         y = np.asarray(y, dtype=np.float64)
         if weight is not None:
+            weight = plain_numbers(weight, "sample_weight")
             weight = _check_sample_weight(weight, X, dtype=np.float64, ensure_non_negative=True)
         rows = RowsToFit(X, y, weight, getattr(model, "feature_names_in_", None))
     return rows if rows.weight is None or rows.streamed else _with_weight(rows, rows.weight)
@@ -173,30 +175,21 @@ def _frame_rows(model: Any, X: Any, y: Any, weight: Any) -> RowsToFit:
     return RowsToFit(inputs, outputs, weight, encoder.features, encoder)
 
 
-@contextmanager
-def _naming_text(X: Any) -> Iterator[None]:
-    """Say which columns hold the text that scikit-learn refuses, and what to do."""
-    try:
-        yield
-    except ValueError as error:
-        if "could not convert string to float" not in str(error):
-            raise
-        if is_frame(X):
-            names = ", ".join(repr(name) for name in text_columns(X))
-            mend = 'leave categorical="auto"'
-        else:
-            names = ", ".join(str(j) for j in _text_places(X))
-            mend = "pass a DataFrame, whose text MoERegressor encodes itself"
+def _refuse_text(X: Any) -> None:
+    """Say which columns hold text, and what to do, where numbers alone are taken."""
+    if is_frame(X):
+        names = [repr(name) for name in text_columns(X)]
+        mend = 'leave categorical="auto"'
+    elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUS":
+        names = [str(j) for j in range(X.shape[1]) if any(isinstance(value, str | bytes) for value in X[:, j])]
+        mend = "pass a DataFrame, whose text MoERegressor encodes itself"
+    else:
+        return
+    if names:
         raise ValueError(
-            f"{error}: columns {names} of X hold text; {mend}, or put OneHotEncoder() before the model: "
+            f"X holds text or dates in columns {listed(names)}; {mend}, or put OneHotEncoder() before the model: "
             "make_pipeline(make_column_transformer((OneHotEncoder(), COLUMNS), remainder='passthrough'), model)"
-        ) from error
-
-
-def _text_places(X: Any) -> list[int]:
-    """Places of the columns of an array that hold text."""
-    values = np.asarray(X, dtype=object)
-    return [j for j in range(values.shape[1]) if any(isinstance(value, str) for value in values[:, j])]
+        )
 
 
 def _beside_array(X: Array, y: Any, weight: Any) -> tuple[Array, Array | None]:
@@ -230,6 +223,13 @@ def _with_weight(rows: RowsToFit, weight: Array) -> RowsToFit:
 
 def rows_to_use(model: Any, X: Any, y: Any = None) -> tuple[Array, Array | None]:
     """Inputs, and outputs if any, for a fitted model."""
+    X, y = _rows_to_use(model, X, y)
+    if not isinstance(X, Streamed):  # those are looked at where they are read
+        check_largest(X, y, getattr(model, "feature_names_in_", None))
+    return X, y
+
+
+def _rows_to_use(model: Any, X: Any, y: Any) -> tuple[Array, Array | None]:
     if isinstance(X, EncodedTable):
         _check_names(model, X.names)
         _check_width(model, X.X)
@@ -248,8 +248,10 @@ def rows_to_use(model: Any, X: Any, y: Any = None) -> tuple[Array, Array | None]
         X, y = check_rows(X, y)
         _check_width(model, X)
         return X, y
+    X = plain_numbers(X, "X")
     if y is None:
         return validate_data(model, X, reset=False, dtype=[np.float64, np.float32]), None
+    y = plain_numbers(y, "y")
     X, y = validate_data(model, X, y, reset=False, dtype=[np.float64, np.float32], y_numeric=True)
     return X, np.asarray(y, dtype=np.float64)
 
@@ -295,4 +297,19 @@ def apply(
     values = function(X) if y is None else function(X, y)
     if not like or isinstance(X, Streamed):
         return values
-    return array_namespace(values).astype(values, X.dtype, copy=False)
+    return in_precision_of(X, values)
+
+
+def in_precision_of(X: Array, values: Array) -> Array:
+    """Values in the precision of the inputs; refused where single precision cannot hold them."""
+    xp = array_namespace(values)
+    if values.dtype == X.dtype:
+        return values
+    sizes = xp.abs(values)
+    largest = float(xp.max(sizes)) if 0 not in values.shape else 0.0
+    held = xp.finfo(X.dtype)
+    if float(held.max) < largest < np.inf or 0 < largest < float(held.smallest_normal):
+        raise ValueError(
+            f"predictions as large as {largest:.2g} do not fit the single precision of X; pass X as float64"
+        )
+    return xp.astype(values, X.dtype)

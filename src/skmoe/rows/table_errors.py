@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from skmoe.rows.visible import visible
+
 __all__ = ["TableError", "arrow", "check_unique", "listed", "named_after"]
 
 
@@ -26,7 +28,9 @@ def arrow() -> Any:
 
 def listed(names: Sequence[str], most: int = 12) -> str:
     """Names in a row, the first dozen of them."""
-    return ", ".join(map(str, names[:most])) + (f" and {len(names) - most} more" if len(names) > most else "")
+    return ", ".join(visible(str(name)) for name in names[:most]) + (
+        f" and {len(names) - most} more" if len(names) > most else ""
+    )
 
 
 def check_unique(where: str, names: Sequence[str]) -> None:

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from skmoe.rows.arrays import Array, array_namespace, design, to_device, to_numpy
 from skmoe.rows.blocks import block_rows_for, sum_over_blocks, take_rows
+from skmoe.rows.sizes import (
+    Span,
+    check_far_output,
+    check_sizes,
+    check_without_intercept,
+    far_columns,
+    flat_columns,
+)
 
 __all__ = ["TableMoments", "table_moments"]
 
@@ -21,13 +29,26 @@ class TableMoments:
 
     rows: int  # with weight
     total: float  # weight of all rows
-    mean: np.ndarray  # (d,), of the inputs
+    mean: np.ndarray  # (d,), of the inputs, less `origin`
     covariance: np.ndarray  # (d, d), of the inputs
     y_mean: float
     y_std: float
     cross: np.ndarray  # (d,), covariance of the inputs with the output
     low: np.ndarray  # (d,), smallest value of each input among rows with weight
     high: np.ndarray  # (d,), largest
+    origin: np.ndarray | None = None  # (d,), what columns far from zero are counted from; None where there are none
+
+    @property
+    def flat(self) -> np.ndarray:
+        """Which columns are constant but for rounding, (d,)."""
+        return flat_columns(Span(self.low, self.high))
+
+    def from_zero(self, names: Sequence[str] | None, model: str) -> TableMoments:
+        """The same for a model without intercepts, which counts all columns from zero."""
+        if self.origin is None:
+            return self
+        check_without_intercept(Span(self.low, self.high), self.origin, names, model)
+        return replace(self, mean=self.mean + self.origin, origin=None)
 
     @property
     def y_second(self) -> float:
@@ -48,7 +69,12 @@ class _Range:
 
 
 def table_moments(
-    X: Array, y: Array | None = None, weight: Array | None = None, names: Sequence[str] | None = None
+    X: Array,
+    y: Array | None = None,
+    weight: Array | None = None,
+    names: Sequence[str] | None = None,
+    *,
+    weight_scale: float = 1.0,
 ) -> TableMoments:
     """Take the moments of inputs and output, and refuse rows that cannot be used.
 
@@ -58,6 +84,8 @@ def table_moments(
     y, weight : (n,) arrays or streamed columns, optional
     names : sequence of str, optional
         Names of the inputs, for messages.
+    weight_scale : float
+        Factor of the weights.
     """
     one, d = _one_row(X, y, weight), X.shape[1]  # sums about a row of the data lose no digits to a far origin
 
@@ -67,10 +95,10 @@ def table_moments(
         if t is not None:
             Z = xp.concat([Z, xp.astype(t, xp.float64, copy=False)[None, :]], axis=0)
         bad = xp.sum(xp.astype(~xp.isfinite(Z), xp.float64), axis=1)
-        w = None if w is None else xp.astype(w, xp.float64, copy=False)
-        inside = Z[:d, :] if w is None else xp.where(w > 0, Z[:d, :], to_device(one[:d], x)[:, None])
+        w = None if w is None else xp.astype(w, xp.float64, copy=False) * weight_scale
+        inside = Z if w is None else xp.where(w > 0, Z, to_device(one, x)[:, None])
         span = _Range(xp.min(inside, axis=1), xp.max(inside, axis=1))
-        with np.errstate(invalid="ignore"):  # infinities are counted, and refused below
+        with np.errstate(invalid="ignore", over="ignore"):  # infinities and sizes are looked at, and refused below
             Z = Z - to_device(one, x)[:, None]
             S = (Z if w is None else Z * w) @ Z.T
         varies = xp.astype(Z[-1, :] != 0, xp.float64)
@@ -85,8 +113,11 @@ def table_moments(
     varies, rows, negative, unknown = (int(sums[i]) for i in (1, 3, 4, 5))
     _refuse_bad(bad, d, names)
     _refuse_weights(rows, negative, unknown)
+    low, high = to_numpy(sums[6].low), to_numpy(sums[6].high)
+    span = Span(low[:d], high[:d])
     if y is not None and not varies:
         raise ValueError(f"y is constant ({float(one[-1]):g} in every row); there is nothing to learn from it")
+    check_sizes(span, None if y is None else Span(low[-1:], high[-1:]), names)
     total = float(S[d, d])
     shift = S[:, d] / total
     central = S / total - np.outer(shift, shift)
@@ -94,8 +125,11 @@ def table_moments(
     if y is not None:
         cross = central[:d, -1]
         y_mean, y_std = float(one[-1] + shift[-1]), float(np.sqrt(np.maximum(central[-1, -1], 0.0)))
-    low, high = to_numpy(sums[6].low), to_numpy(sums[6].high)
-    return TableMoments(rows, total, one[:d] + shift[:d], central[:d, :d], y_mean, y_std, cross, low, high)
+        check_far_output(y_mean, y_std)
+    far = far_columns(span, np.sqrt(np.maximum(np.diag(central)[:d], 0.0)))
+    mean = np.where(far, 0.0, one[:d]) + shift[:d]
+    origin = np.where(far, one[:d], 0.0) if np.any(far) else None
+    return TableMoments(rows, total, mean, central[:d, :d], y_mean, y_std, cross, span.low, span.high, origin)
 
 
 def _one_row(X: Array, y: Array | None, weight: Array | None) -> np.ndarray:

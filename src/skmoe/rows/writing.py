@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 import secrets
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from skmoe.rows.formats import TEXT, kind_of_file
 from skmoe.rows.table_errors import TableError, arrow
+from skmoe.rows.visible import visible
 
-__all__ = ["replacing", "writing"]
+__all__ = ["prove_writable", "replacing", "writing"]
+
+PROOF = 2**20  # bytes, more than most models and reports have
 
 
 @contextmanager
@@ -24,16 +28,75 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     if path.exists() and not path.is_file():  # a pipe or a device is written to, never replaced
         yield path
         return
-    # a name of its own for every caller, and the permissions of any new file; writers go by the suffix
-    beside = path.with_name(f".skmoe-{secrets.token_hex(8)}{''.join(path.suffixes[-2:])[-20:]}")
-    beside.touch(exist_ok=False)
+    beside = _beside(path)
+    beside.touch(exist_ok=False)  # with the permissions of any new file
     try:
         yield beside
-        with open(beside, "rb") as file:
-            os.fsync(file.fileno())
+        _flush(beside)
         beside.replace(path)
+        _flush(path.parent)  # the name too outlives a loss of power
     finally:
         beside.unlink(missing_ok=True)
+
+
+def _flush(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    if path.is_dir() and os.name == "nt":  # there folders cannot be opened
+        return
+    number = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+def prove_writable(path: str | os.PathLike[str], what: str, size: int = PROOF) -> None:
+    """Refuse a place that `replacing` could not write to, by writing beside it, before any long work.
+
+    Parameters
+    ----------
+    path : str or path
+    what : str
+        What the caller calls it, for messages.
+    size : int
+        Bytes that have to find room.
+
+    Raises
+    ------
+    ValueError
+        If the place is a folder, its folder is not there, or the system refuses the name, the folder or the size.
+    """
+    shown = visible(os.fspath(path))
+    try:
+        place = Path(path).resolve()
+        if place.is_dir():
+            raise ValueError(f"{what}: {shown} is a directory; name a file")
+        if not place.parent.is_dir():
+            raise ValueError(f"{what}: there is no directory {visible(str(place.parent))}")
+        if os.path.lexists(place) and not os.access(place, os.W_OK):  # asks for the name itself: it may be too long
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        if place.exists() and not place.is_file():
+            return  # a pipe or a device
+        _write_beside(place, size)
+    except (OSError, RuntimeError) as error:  # links that lead in a circle are a RuntimeError up to Python 3.12
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise ValueError(f"{what}: {shown} cannot be written to ({visible(why)})") from error
+
+
+def _write_beside(place: Path, size: int) -> None:
+    probe = _beside(place)
+    try:
+        with open(probe, "xb") as file:
+            file.write(bytes(size))
+            file.flush()
+            os.fsync(file.fileno())
+    finally:
+        probe.unlink(missing_ok=True)
+
+
+def _beside(path: Path) -> Path:
+    """A name of its own for every caller, short, with the suffix that writers go by."""
+    return path.with_name(f".skmoe-{secrets.token_hex(8)}{''.join(path.suffixes[-2:])[-20:]}")
 
 
 @contextmanager
@@ -47,8 +110,9 @@ def writing(path: str, schema: Any) -> Iterator[Any]:
 
         options = csv.WriteOptions(delimiter="\t" if kind == "tsv" else ",", quoting_style="needed")
         if path == "-":
-            with csv.CSVWriter(sys.stdout.buffer, schema, write_options=options) as writer:
-                yield writer
+            late = _LateWriter(lambda: csv.CSVWriter(sys.stdout.buffer, schema, write_options=options))
+            yield late
+            late.close()
             sys.stdout.flush()
         else:
             with (
@@ -64,3 +128,19 @@ def writing(path: str, schema: Any) -> Iterator[Any]:
     else:
         with pa.ipc.new_file(path, schema) as writer:
             yield writer
+
+
+class _LateWriter:
+    """A writer that is made for the first batch: where that batch is refused, no header was printed."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+        self._writer: Any = None
+
+    def write_batch(self, batch: Any) -> None:
+        self._writer = self._writer or self._make()
+        self._writer.write_batch(batch)
+
+    def close(self) -> None:
+        """Write what is left; of no batches, the header."""
+        (self._writer or self._make()).close()

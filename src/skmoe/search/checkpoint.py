@@ -1,14 +1,12 @@
-"""A long fit's whereabouts in a file, so that a process that dies in the middle can go on from there.
+"""Where a long fit stands, in a file, so that a process that dies in the middle can go on from there.
 
-The file is a plain archive of arrays, replaced as a whole at each pass: a kill leaves the old one or the new one. It
-holds, for each stage of the fit, the point reached and the state of the random numbers there; and what the first pass
-over the table told, so that it is not taken for another table's.
+The file is an archive as `skmoe.persistence` writes and checks it, replaced as a whole at each pass: a kill leaves the
+old one or the new one. It holds, for each number of experts, the point reached and the state of the random numbers
+there; and what was asked for and a hash of the rows, so that it is not taken for another fit's.
 """
 
 from __future__ import annotations
 
-import json
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,11 +14,26 @@ from typing import Any
 import numpy as np
 
 from skmoe.likelihood import Theta
-from skmoe.rows.writing import replacing
+from skmoe.persistence.archive import Archive, ArraySpec, Values, opened, write_archive
+from skmoe.persistence.errors import ModelFileError, reason
+from skmoe.persistence.plain import one_of, record, row, text, whole
+from skmoe.rows.visible import visible
+from skmoe.rows.writing import prove_writable
 
 __all__ = ["Checkpoint"]
 
-FORMAT = 2
+FORMAT = 3
+HEADER = "checkpoint.json"
+GENERATORS = ("PCG64", "PCG64DXSM")  # whose state is two whole numbers, any of which will do
+_BITS_128 = whole(0, 2**128 - 1)
+STATE = record(
+    {
+        "bit_generator": one_of(*GENERATORS),
+        "state": record({"state": _BITS_128, "inc": _BITS_128}),
+        "has_uint32": one_of(0, 1),
+        "uinteger": whole(0, 2**32 - 1),
+    }
+)
 
 
 class Checkpoint:
@@ -29,61 +42,129 @@ class Checkpoint:
     Parameters
     ----------
     path : str or path
-    settings : dict of str
+    settings : mapping of str
         What the fit was asked for: a file with others is refused.
-    seen : dict of float arrays
-        What tells the table from others, compared up to rounding.
+    rows : str
+        Hash of the rows, see `skmoe.rows.row_hash`: a file of others is refused.
+    widths : tuple of two ints
+        Coefficients of an expert and of a gate vector.
+    rng : Generator
+        Random numbers of the fit.
     """
 
-    def __init__(self, path: Any, settings: Mapping[str, str], seen: Mapping[str, Any]) -> None:
-        self.path, self.settings = Path(path), dict(settings)
-        self.seen = {name: np.atleast_1d(np.asarray(values, dtype=np.float64)) for name, values in seen.items()}
-        self.stages: dict[str, dict[str, Any]] = {}
-        self.points: dict[str, Theta] = {}
-        if not self.path.parent.is_dir():
-            raise ValueError(f"checkpoint {self.path} cannot be written: there is no folder {self.path.parent}")
-        if self.path.exists():
-            self._read()
-
-    def _read(self) -> None:
-        try:
-            with np.load(self.path, allow_pickle=False) as file:
-                arrays = {name: file[name] for name in file.files}
-            header = json.loads(str(arrays.pop("header")))
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-            raise ValueError(f"{self.path} is no checkpoint of skmoe ({error}); delete it or choose another") from error
-        if header["format"] != FORMAT:
-            raise ValueError(f"checkpoint {self.path} is of another version of skmoe; delete it or choose another path")
-        differ = [k for k, v in self.settings.items() if header["settings"].get(k) != v]
-        for name, values in self.seen.items():
-            old = arrays.pop(f"seen {name}")
-            if old.shape != values.shape or not np.allclose(old, values, rtol=1e-6, atol=0, equal_nan=True):
-                differ.append(name)
-        if differ:
+    def __init__(
+        self,
+        path: Any,
+        settings: Mapping[str, str],
+        rows: str,
+        widths: tuple[int, int],
+        rng: np.random.Generator,
+    ) -> None:
+        self.path, self.settings, self.rows, self.widths = Path(path), dict(settings), rows, widths
+        self._shown = visible(str(path))
+        self.states: dict[int, dict[str, Any]] = {}
+        self.points: dict[int, Theta] = {}
+        self._generator = str(rng.bit_generator.state["bit_generator"])
+        if self._generator not in GENERATORS:
             raise ValueError(
-                f"checkpoint {self.path} is that of another fit ({', '.join(differ)} differ); delete it or choose "
+                f"a checkpoint notes random numbers of {' or '.join(GENERATORS)}; random_state has {self._generator}: "
+                "hand in an int, or numpy.random.default_rng(seed)"
+            )
+        prove_writable(path, "checkpoint")
+        if self.path.exists():
+            self._open()
+
+    def _open(self) -> None:
+        try:
+            with opened(self.path) as archive:
+                self._read(archive)
+        except ModelFileError:
+            raise
+        except Exception as error:  # whatever a damaged file makes a library raise, it is one refusal here
+            raise ModelFileError(
+                f"{self._shown} is damaged or no checkpoint of skmoe ({reason(error)}); delete it, or choose another "
+                "path"
+            ) from error
+
+    def _read(self, archive: Archive) -> None:
+        if HEADER not in archive.members and "header.npy" in archive.members:
+            raise self._of_another_version()
+        header = archive.json(HEADER)
+        version = header.get("format") if isinstance(header, dict) else None
+        if type(version) is not int:
+            raise ValueError(f"{HEADER} names no format")
+        if version != FORMAT:
+            raise self._of_another_version()
+        if archive.sums is None:
+            raise ValueError("its checksums are missing")
+        stages = header.get("stages")
+        if not isinstance(stages, dict) or not all(k.isascii() and k.isdecimal() and int(k) > 0 for k in stages):
+            raise ValueError("its stages are not numbers of experts")
+        width = whole(0)
+        record(
+            {
+                "format": one_of(FORMAT),
+                "settings": record({}, dict.fromkeys(header.get("settings") or (), text)),
+                "rows": text,
+                "widths": row(width, width),
+                "stages": record({}, dict.fromkeys(stages, STATE)),
+            }
+        )(header, HEADER)
+        self._refuse_another_fit(header)
+        specs = {name: spec for k in stages for name, spec in self._specs(int(k)).items()}
+        archive.refuse_others({HEADER} | {f"{name}.npy" for name in specs})
+        arrays = archive.arrays(specs, {})
+        self.states = {int(k): state for k, state in stages.items()}
+        self.points = {k: Theta(*(arrays[name] for name in self._specs(k))) for k in self.states}
+
+    def _specs(self, k: int) -> dict[str, ArraySpec]:
+        """The arrays of a point: experts, gate, noise scales."""
+        experts, gate = self.widths
+        return {
+            f"A_{k}": ArraySpec((k, experts)),
+            f"W_{k}": ArraySpec((k - 1, gate)),
+            f"sigma_{k}": ArraySpec((k,), Values(above=0.0)),
+        }
+
+    def _of_another_version(self) -> ModelFileError:
+        return ModelFileError(
+            f"checkpoint {self._shown} is of another version of skmoe; delete it, or choose another path"
+        )
+
+    def _refuse_another_fit(self, header: Mapping[str, Any]) -> None:
+        names = [*self.settings, *(name for name in header["settings"] if name not in self.settings)]
+        differ = [visible(name) for name in names if header["settings"].get(name) != self.settings.get(name)]
+        if any(state["bit_generator"] != self._generator for state in header["stages"].values()):
+            differ.append("kind of random numbers")
+        if header["rows"] != self.rows:
+            differ.append("inputs, outputs or weights, or which of them belong together,")
+        elif header["widths"] != list(self.widths):
+            differ.append("numbers of coefficients")
+        if differ:
+            raise ModelFileError(
+                f"checkpoint {self._shown} is that of another fit ({', '.join(differ)} differ); delete it, or choose "
                 "another path"
             )
-        self.stages = header["stages"]
-        self.points = {name: Theta(*(arrays[f"{part} {name}"] for part in "AWs")) for name in self.stages}
 
-    def get(self, stage: str, rng: np.random.Generator) -> Theta | None:
-        """Where a stage stands, if it was begun; random numbers then go on from there."""
-        if stage not in self.stages:
+    def get(self, k: int, rng: np.random.Generator) -> Theta | None:
+        """Where the fit of k experts stands, if it was begun; random numbers then go on from there."""
+        if k not in self.points:
             return None
-        rng.bit_generator.state = self.stages[stage]
-        return self.points[stage]
+        rng.bit_generator.state = self.states[k]
+        return self.points[k]
 
-    def put(self, stage: str, theta: Theta, rng: np.random.Generator) -> None:
-        """Note where a stage stands."""
-        self.stages[stage] = dict(rng.bit_generator.state)
-        self.points[stage] = theta
-        header = {"format": FORMAT, "settings": self.settings, "stages": self.stages}
-        arrays: dict[str, Any] = {
-            "header": np.array(json.dumps(header)),
-            **{f"seen {k}": v for k, v in self.seen.items()},
+    def put(self, theta: Theta, rng: np.random.Generator) -> None:
+        """Note where the fit of so many experts stands."""
+        self.states[theta.k] = dict(rng.bit_generator.state)
+        self.points[theta.k] = theta
+        header = {
+            "format": FORMAT,
+            "settings": self.settings,
+            "rows": self.rows,
+            "widths": self.widths,
+            "stages": {str(k): state for k, state in self.states.items()},
         }
-        for name, point in self.points.items():
-            arrays |= {f"A {name}": point.A, f"W {name}": point.W, f"s {name}": point.sigma}
-        with replacing(self.path) as beside, open(beside, "wb") as file:
-            np.savez(file, **arrays)
+        arrays: dict[str, np.ndarray] = {}
+        for k, point in self.points.items():
+            arrays |= dict(zip(self._specs(k), (point.A, point.W, point.sigma), strict=True))
+        write_archive(self.path, {HEADER: header}, arrays)

@@ -100,8 +100,8 @@ def fitted_at(task: Task, problem: Problem, fit: Fit) -> Fitted:
 class _Teller:
     """Tells of progress in the caller's units, notes points in the checkpoint, and ends a fit that is out of time."""
 
-    def __init__(self, task: Task, k: int, stage: str, rng: np.random.Generator) -> None:
-        self.task, self.k, self.stage, self.rng = task, k, stage, rng
+    def __init__(self, task: Task, k: int, rng: np.random.Generator) -> None:
+        self.task, self.k, self.rng = task, k, rng
         self.reached: Theta | None = None  # after the search
         self._began = task.control.seconds
 
@@ -118,7 +118,7 @@ class _Teller:
     def keep(self, theta: Theta) -> None:
         self.reached = theta
         if self.task.control.checkpoint is not None:
-            self.task.control.checkpoint.put(self.stage, theta, self.rng)
+            self.task.control.checkpoint.put(theta, self.rng)
 
     def on_all_rows(self, ascent: Ascent) -> None:
         self.keep(ascent.point.theta)
@@ -140,10 +140,9 @@ def fit_search(
 
     A large table is searched on its sample, and the winner finished on all rows.
     """
-    stage = f"{k} experts"
-    teller = _Teller(task, k, stage, rng)
+    teller = _Teller(task, k, rng)
     checkpoint = task.control.checkpoint
-    known = None if checkpoint is None else checkpoint.get(stage, rng)
+    known = None if checkpoint is None else checkpoint.get(k, rng)
     if known is not None:
         return _resumed(task, k, known, teller)
     problem = task.problem(k, task.searched)

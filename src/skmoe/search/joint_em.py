@@ -11,10 +11,10 @@ from sklearn.utils._param_validation import Interval, validate_params
 
 from skmoe.likelihood import InputMap, MappedRows, Problem, Settings, Theta
 from skmoe.model.activations import get_activation
-from skmoe.model.gate import with_zero_row
+from skmoe.model.gate import check_gate_memory, with_zero_row
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.rows.arrays import array_namespace
-from skmoe.rows.checks import RANDOM_STATE, check_coef, check_enough_rows, check_rows, check_varies, generator
+from skmoe.rows.checks import RANDOM_STATE, check_coef, check_enough_rows, check_unit_rows, check_varies, generator
 from skmoe.rows.threads import with_one_blas_thread
 from skmoe.search.ascent import Ascent, Point
 from skmoe.search.finish import Fit, run_em
@@ -111,10 +111,11 @@ def joint_em(
     >>> bool(metrics.regressor_fit(fit.expert_coef, truth.expert_coef) > 0.99)
     True
     """
-    X, y = check_rows(X, y)
+    X, y = check_unit_rows(X, y)
     k, (n, d) = n_experts, X.shape
     check_enough_rows(n, (2 * k - 1) * d + 1, f"{k} experts and a gate over {d} columns")
     check_varies(y)
+    check_gate_memory(k, d)
     rng = generator(random_state, "joint_em")
     if init is None:
         A, W = _random_parameters(k, d, rng)

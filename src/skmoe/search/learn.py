@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from skmoe.likelihood import MappedRows
 from skmoe.rows.inputs import RowsToFit
+from skmoe.rows.row_hash import row_hash
+from skmoe.rows.sizes import check_unit_sizes
 from skmoe.rows.table_moments import table_moments
 from skmoe.search.checkpoint import Checkpoint
 from skmoe.search.config import SearchConfig
@@ -18,6 +20,7 @@ from skmoe.search.finish import maximise
 from skmoe.search.fitting import Fitted, fit_search, interrupted_at
 from skmoe.search.input_shape import InputShape, input_shape
 from skmoe.search.joint_em import fit_joint_em
+from skmoe.search.limits import check_request
 from skmoe.search.members import Members, average
 from skmoe.search.number import Choice, choose
 from skmoe.search.records import Control, Start, StartKind
@@ -28,7 +31,6 @@ from skmoe.search.task import (
     ModelSpec,
     Task,
     canonical,
-    check_memory,
     most_experts,
     pooled_coefficients,
     prepare,
@@ -98,12 +100,11 @@ def learn(
         raise ValueError(f'averaging is for method="auto"; method is {request.method!r}')
     if request.method == "spectral":
         return _learn_spectral(rows, spec, request, rng, control, config)
-    if not isinstance(request.n_experts, str):
-        check_memory(spec, rows.X.shape[1], int(request.n_experts))
-    task = prepare(rows, spec, request.n_experts, rng, control, config.with_starts(request.n_init))
+    asked = check_request(rows, spec, request.n_experts, config)
+    task = prepare(rows, spec, asked, rng, control, config.with_starts(request.n_init))
     if request.checkpoint is not None:
-        seen = asdict(task.moments) | {"shape": rows.X.shape}
-        checkpoint = Checkpoint(request.checkpoint, request.settings, seen)
+        table = row_hash(rows.X, rows.y, rows.weight)
+        checkpoint = Checkpoint(request.checkpoint, request.settings, table, (task.map.De, task.map.Dg), rng)
         task = replace(task, control=replace(control, checkpoint=checkpoint))
     if request.method == "joint-em":
         fitted, choice, members = fit_joint_em(task, _experts_carried(task, request), rng, request.n_init), None, None
@@ -127,8 +128,7 @@ def _learn_search(
         one = task.problem(1, task.searched)
         pooled = maximise(one, pooled_regression(one)).theta.A[0]
     task = replace(task, penalty=strength, pooled=pooled)
-    open_questions = request.calibrated or isinstance(penalty, str)
-    if not (auto or request.averaging or (open_questions and n_experts != 1)):
+    if not (auto or request.averaging) and not _questions(task, request, int(n_experts)):
         return task, fit_search(task, int(n_experts), rng), None, None
     choice = choose(task, n_experts, request.averaging, rng)
     task = replace(task, penalty=choice.penalty)
@@ -139,6 +139,12 @@ def _learn_search(
     fitted = fit_search(task, choice.k, rng, warm=starts if choice.k > 1 else ())
     members = average(task, choice, request.averaging) if request.averaging else None
     return task, fitted, choice, members
+
+
+def _questions(task: Task, request: Request, k: int) -> bool:
+    """Whether rows are to be held out for a number of experts that is known: to calibrate, or to choose the penalty."""
+    calibrated = request.calibrated and not task.sampled
+    return k > 1 and (calibrated or (isinstance(task.spec.penalty, str) and task.few_rows(k)))
 
 
 def _experts_carried(task: Task, request: Request) -> int:
@@ -176,6 +182,9 @@ def _learn_spectral(
     if weight is not None or rows.weight is not None:  # rows that are all distinct stay in their order
         rows = replace(rows, X=X, y=y, weight=weight)
     moments = table_moments(rows.X, rows.y, rows.weight, rows.names)
+    moments = moments.from_zero(rows.names, 'method="spectral"')
+    largest = np.maximum(np.abs(moments.low), np.abs(moments.high))
+    check_unit_sizes(largest, moments.y_second, rows.names, standard=spec.input_law is None)
     n = moments.rows if rows.streamed else n
     fitted = fit_spectral(rows, spec, moments, int(request.n_experts), rng, control, request.options)
     whitened = standardised(moments, intercept=True, outputs=False)

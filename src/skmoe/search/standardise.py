@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from scipy import linalg
 
 from skmoe.likelihood import InputMap
 from skmoe.rows.table_moments import TableMoments
 
 __all__ = ["standardised", "whitening"]
 
+WIDE = 4  # columns per row from which on a table has far more of them
 SINGULAR = 1e-10  # eigenvalues of a correlation matrix below this part of the largest are no directions of their own
-FLAT = 1e-12  # a column whose deviation is below this part of its mean is constant: the rest is rounding
 
 
 def whitening(
     moments: TableMoments, columns: Sequence[int] | None = None, *, centered: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Center (d,) and transform (d, r) to inputs of unit covariance; directions without variance are dropped.
+    """Center (d,) from the moments' origin and transform (d, r) to unit covariance; what does not vary is dropped.
 
     Columns are scaled first, so that the rank found does not depend on their units. Without an intercept in the model
     the origin has a meaning: `centered=False` leaves it in place. Only the given `columns` are looked at, if any.
@@ -26,19 +27,34 @@ def whitening(
     index = slice(None) if columns is None else list(columns)
     mean, second = moments.mean[index], moments.covariance[index][:, index]
     scale = np.sqrt(np.maximum(np.diag(second), 0.0))
-    flat = scale <= FLAT * np.abs(mean)
+    flat = moments.flat[index]
     if not centered:
         second = second + np.outer(mean, mean)
         scale = np.sqrt(np.diag(second))
         flat = scale == 0
     scale[flat] = np.inf
-    values, vectors = np.linalg.eigh(second / np.outer(scale, scale))
+    values, vectors = _eigen(second / np.outer(scale, scale), moments.rows)
     keep = values > SINGULAR * max(values[-1], np.finfo(float).tiny)
     d = len(moments.mean)
     center, transform = np.zeros(d), np.zeros((d, int(np.sum(keep))))
     center[index] = mean if centered else 0.0
     transform[index] = (vectors[:, keep] / np.sqrt(values[keep])) / scale[:, None]
     return center, transform
+
+
+def _eigen(M: np.ndarray, rank: int) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues, the largest last, and eigenvectors of a positive semi-definite matrix (d, d) of at most this rank.
+
+    Where there are far fewer rows than columns, a pivoted Cholesky factor (d, r) has the same ones at a cost of d r^2.
+    """
+    if WIDE * rank > len(M):
+        values, vectors = np.linalg.eigh(M)
+        return values, vectors
+    factor, pivots, found, _ = linalg.lapack.dpstrf(M, lower=1)
+    L = np.zeros((len(M), found))
+    L[pivots - 1] = np.tril(factor[:, :found])
+    vectors, values, _ = linalg.svd(L, full_matrices=False)
+    return values[::-1] ** 2, vectors[:, ::-1]
 
 
 def standardised(
@@ -59,7 +75,7 @@ def standardised(
         scale = float(np.hypot(moments.y_std, moments.y_mean - shift)) or 1.0
     if expert_columns is None and gate_columns is None:
         center, transform = whitening(moments, centered=intercept)
-        return InputMap(center, transform, intercept, y_shift=shift, y_scale=scale)
+        return InputMap(center, transform, intercept, y_shift=shift, y_scale=scale, origin=moments.origin)
     center = np.zeros(len(moments.mean))
     blocks = []
     for columns in (expert_columns, gate_columns):
@@ -76,4 +92,5 @@ def standardised(
         gate_columns=tuple(range(first, width)),
         y_shift=shift,
         y_scale=scale,
+        origin=moments.origin,
     )

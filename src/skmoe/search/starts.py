@@ -214,4 +214,5 @@ def _law_of_whitened(task: Task, Z: np.ndarray, rng: np.random.Generator) -> Any
     transform = task.map.transform
     if transform is None:
         return choice
-    return mapped_law(as_law(choice, np.empty((1, len(transform))), rng), task.map.center, transform)
+    center = task.map.center if task.map.origin is None else task.map.origin + task.map.center
+    return mapped_law(as_law(choice, np.empty((1, len(transform))), rng), center, transform)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,15 +12,13 @@ from skmoe.likelihood import InputMap, MappedRows, ModelRows, Problem, Settings
 from skmoe.model.family import Family
 from skmoe.rows.arrays import Array, array_namespace, to_numpy
 from skmoe.rows.blocks import in_memory, sum_over_blocks, take_rows
-from skmoe.rows.checks import MOST_COUNTED
+from skmoe.rows.checks import LEAST_WEIGHT, MOST_COUNTED, too_small_weights
 from skmoe.rows.inputs import RowsToFit
 from skmoe.rows.table_moments import TableMoments, table_moments
 from skmoe.search.config import SearchConfig
 from skmoe.search.records import Control
 from skmoe.search.standardise import standardised
 
-INFORMATION_COPIES = 6
-"""Matrices of the size of the information that a fit holds at once: itself, scaled, factored, inverse, sandwich."""
 ROUNDING = 1e-9  # differences of outputs below this part of their range are rounding errors of the file
 PEAK = float((2 * np.pi) ** -0.5)
 """Noise scale, over the step of rounded outputs, at which a Gaussian is as high as an even spread over a step."""
@@ -30,11 +27,14 @@ ROUNDED = 0.3
 NOISE_FLOOR = 1e-3
 """Least noise scale, as a part of the spread of the outputs: keeps experts off a few rows that lie on a line."""
 
+SHRUNK = 2.0**-500
+"""Factor by which weights are added up too, where their sum may be too large for a number."""
+
 __all__ = [
     "ModelSpec",
     "Task",
     "canonical",
-    "check_memory",
+    "expert_rows",
     "most_experts",
     "pooled_coefficients",
     "prepare",
@@ -128,6 +128,10 @@ class Task:
         )
         return Problem(self.rows if rows is None else rows, k, self.spec.family, settings, spread)
 
+    def few_rows(self, k: int) -> bool:
+        """Whether strengths of the penalty are worth comparing: with many rows per parameter they hardly differ."""
+        return self.moments.total < self.config.plenty * self.problem(k).n_parameters
+
     def in_callers_units(self, log_likelihood: float) -> float:
         """Mean log-likelihood of the caller's y from that of the outputs as the model sees them."""
         return log_likelihood - float(np.log(self.map.y_scale))
@@ -148,38 +152,13 @@ def pooled_coefficients(spec: ModelSpec, moments: TableMoments, map: InputMap) -
 
 def most_experts(spec: ModelSpec, moments: TableMoments, config: SearchConfig) -> int:
     """Experts that the rows can carry."""
-    columns = len(moments.mean) if spec.expert_columns is None else len(spec.expert_columns)
-    return max(1, int(moments.total // (config.rows_per_expert_coefficient * (columns + spec.intercept))))
+    return max(1, int(moments.total // expert_rows(spec, len(moments.mean), config)))
 
 
-def _bytes_needed(spec: ModelSpec, columns: int, k: int) -> float:
-    """Memory of a model's information matrix and its factors, about."""
-    experts = columns if spec.expert_columns is None else len(spec.expert_columns)
-    gate = columns if spec.gate_columns is None else len(spec.gate_columns)
-    parameters = k * (experts + spec.intercept) + (k - 1) * (gate + spec.intercept) + k
-    return 8.0 * INFORMATION_COPIES * parameters**2
-
-
-def _bytes_there() -> float:
-    """Memory of this machine that a fit may take: half of it, or any amount where the system does not tell."""
-    if not hasattr(os, "sysconf"):
-        return float("inf")
-    return 0.5 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
-def check_memory(spec: ModelSpec, columns: int, k: int) -> None:
-    """Refuse a number of experts whose information matrix this machine cannot hold, before any memory is taken."""
-    there = _bytes_there()
-    if _bytes_needed(spec, columns, k) <= there:
-        return
-    carried = k
-    while carried > 1 and _bytes_needed(spec, columns, carried) > there:
-        carried = min(carried - 1, int(carried * 0.99))
-    needed = _bytes_needed(spec, columns, k)
-    raise ValueError(
-        f"n_experts={k} over {columns} columns needs about {needed / 1e9:.0f} GB of memory for its information matrix, "
-        f"and a fit may take {there / 1e9:.1f} GB here: at most {carried} experts can be carried"
-    )
+def expert_rows(spec: ModelSpec, columns: int, config: SearchConfig) -> float:
+    """Rows that an expert needs."""
+    seen = columns if spec.expert_columns is None else len(spec.expert_columns)
+    return config.rows_per_expert_coefficient * (seen + spec.intercept)
 
 
 def prepare(
@@ -200,7 +179,9 @@ def prepare(
     if small:
         X, y, weight = in_memory(X, y, weight)
     scale = streamed_scale(weight) if rows.streamed else 1.0
-    moments = table_moments(X, y, weight, rows.names)
+    moments = table_moments(X, y, weight, rows.names, weight_scale=scale)
+    if not spec.intercept:
+        moments = moments.from_zero(rows.names, "fit_intercept=False")
     moments = moments if scale == 1.0 else replace(moments, total=float(moments.rows))
     map = standardised(
         moments,
@@ -209,6 +190,11 @@ def prepare(
         expert_columns=spec.expert_columns,
         gate_columns=spec.gate_columns,
     )
+    if map.De == 0:
+        raise ValueError(
+            "the columns that experts see are zero in every row, and without intercepts there is nothing to learn; use "
+            "fit_intercept=True, or other columns"
+        )
     if small:
         if rows.streamed and weight is not None:
             X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0] * scale
@@ -242,11 +228,16 @@ def streamed_scale(weight: Array | None) -> float:
         xp = array_namespace(w)
         w = xp.astype(w, xp.float64, copy=False)
         whole = xp.sum(xp.astype(w != xp.floor(w), xp.float64))
-        return xp.sum(w), xp.sum(xp.astype(w > 0, xp.float64)), whole
+        with np.errstate(over="ignore"):  # the second sum tells where the first is too large
+            return xp.sum(w), xp.sum(w * SHRUNK), xp.sum(xp.astype(w > 0, xp.float64)), whole
 
-    total, rows, broken = (float(s) for s in sum_over_blocks(kernel, weight, block_rows=2**16))
+    total, shrunk, rows, broken = (float(s) for s in sum_over_blocks(kernel, weight, block_rows=2**16))
     counts = broken == 0 and total <= MOST_COUNTED
-    return 1.0 if counts or not total > 0 else rows / total
+    if counts or not total > 0:
+        return 1.0
+    if total < LEAST_WEIGHT:
+        raise ValueError(too_small_weights(total))
+    return rows / total if np.isfinite(total) else rows / shrunk * SHRUNK
 
 
 def canonical(X: Array, y: Array, weight: Array | None, config: SearchConfig) -> tuple[Array, Array, Array | None]:

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions, validate_param
 
 from skmoe.model.activations import Activation, get_activation
 from skmoe.rows.arrays import Array
-from skmoe.rows.checks import RANDOM_STATE, check_enough_rows, check_rows, check_varies, check_weight, generator
+from skmoe.rows.checks import RANDOM_STATE, check_enough_rows, check_unit_rows, check_varies, check_weight, generator
 from skmoe.rows.threads import with_one_blas_thread
 from skmoe.spectral.algorithm1 import Decomposer, ExpertsResult, Task, by_averages, by_regression
 from skmoe.spectral.decomposition import DECOMPOSITIONS, RankWarning
@@ -100,7 +100,7 @@ def learn_experts(
     >>> bool(metrics.regressor_fit(experts.coef, truth.expert_coef) > 0.99)
     True
     """
-    X, y = check_rows(X, y)
+    X, y = check_unit_rows(X, y, standard=input_law is None)
     check_varies(y)
     weight = None if sample_weight is None else check_weight(X, sample_weight)
     rng = generator(random_state, "learn_experts")

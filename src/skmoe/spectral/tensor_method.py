@@ -9,7 +9,7 @@ from scipy import linalg
 from sklearn.utils._param_validation import Interval, validate_params
 
 from skmoe.model.activations import get_activation
-from skmoe.rows.checks import RANDOM_STATE, check_rows, check_varies, generator
+from skmoe.rows.checks import RANDOM_STATE, check_unit_rows, check_varies, generator
 from skmoe.rows.threads import with_one_blas_thread
 from skmoe.spectral.decomposition import Decomposition, orth_als_t2
 from skmoe.spectral.experts import check_spectral_rank
@@ -77,7 +77,7 @@ def plain_tensor_method(
     True
     False
     """
-    X, y = check_rows(X, y)
+    X, y = check_unit_rows(X, y, standard=input_law is None)
     check_spectral_rank(n_experts, X.shape[1])
     check_varies(y)
     g = get_activation(activation)

@@ -13,7 +13,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skmoe.model.gate import GateSums, gate_kernel, gate_sums, maximise_gate, project_rows, softmax, with_zero_row
+from skmoe.model.gate import (
+    GateSums,
+    check_gate_memory,
+    gate_kernel,
+    gate_sums,
+    maximise_gate,
+    project_rows,
+    softmax,
+    with_zero_row,
+)
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.model.posterior import posterior
 from skmoe.rows.arrays import Array, array_namespace, columns, design, to_device
@@ -71,9 +80,10 @@ def gate_objective(task: GateTask) -> Objective:
     It returns the mean log-likelihood at W_t, and value, gradient and information of Q(W | W_t) per row: one pass.
     """
     (n, d), k = task.X.shape, task.k
+    check_gate_memory(k, d)
     every = n // max(HESSIAN_ROWS, 50 * (k - 1) * d)
     every = every if every >= 10 else 1
-    widest = gram_channels(d, k * (k - 1) // 2, task.X) // every
+    widest = gram_channels(d, k * (k - 1) // 2) // every
     block_rows = block_rows_for(max(widest, d + 4 * k))
     A, sigma = to_device(task.A, task.X), to_device(np.full(k, task.sigma), task.X)
 

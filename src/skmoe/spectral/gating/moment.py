@@ -13,7 +13,7 @@ import numpy as np
 from skmoe.model.gate import with_zero_row
 from skmoe.rows.arrays import Array, array_namespace, design, to_device, to_numpy
 from skmoe.rows.blocks import block_rows_for, sum_over_blocks
-from skmoe.rows.checks import check_coef, check_rows
+from skmoe.rows.checks import check_coef, check_unit_rows
 from skmoe.spectral.gating.em import GateResult, GateTask
 
 __all__ = ["moment_gate", "ratio"]
@@ -45,7 +45,7 @@ def ratio(X: Any, y: Any, expert_coef: Any) -> Array:
     >>> ratio([[1.0, 0.0], [1.0, 1.0]], [2.0, 1.0], [[2.0, 0.0], [1.0, 0.0]])
     array([1., 0.])
     """
-    X, y = check_rows(X, y)
+    X, y = check_unit_rows(X, y)
     A = check_coef(expert_coef, X.shape[1], "expert_coef")
     if len(A) != 2:
         raise ValueError(f"ratio is for two linear experts; expert_coef has {len(A)} rows")

@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval, validate_params
 from skmoe.model.activations import get_activation
 from skmoe.model.gate import maximise_gate, project_rows, with_zero_row
 from skmoe.model.gaussian import GaussianFamily
-from skmoe.rows.checks import check_coef, check_rows, check_weight
+from skmoe.rows.checks import check_coef, check_unit_rows, check_weight
 from skmoe.rows.threads import with_one_blas_thread
 from skmoe.spectral.gating.em import GateTask, gate_objective
 
@@ -30,7 +30,7 @@ CONSTRAINTS: dict[str, Any] = {
 
 def gate_task(X: Any, y: Any, expert_coef: Any, noise_scale: float, activation: Any, sample_weight: Any) -> GateTask:
     """Rows and experts that were checked."""
-    X, y = check_rows(X, y)
+    X, y = check_unit_rows(X, y)
     A = check_coef(expert_coef, X.shape[1], "expert_coef")
     weight = None if sample_weight is None else check_weight(X, sample_weight)
     return GateTask(X, y, weight, A, float(noise_scale), GaussianFamily(get_activation(activation)))

@@ -13,7 +13,6 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from scipy import linalg
 from sklearn.utils._param_validation import Interval, validate_params
 
 from skmoe.model.activations import Activation, get_activation
@@ -30,7 +29,7 @@ __all__ = ["LabelledScores", "index_spreads", "second_moment", "third_moment"]
 
 def index_spreads(law: InputLaw, d: int) -> tuple[float, ...]:
     """Standard deviation of an index in each component, its variance being the mean over unit directions."""
-    return tuple(float(np.sqrt(np.trace(linalg.inv(c.whitener @ c.whitener)) / d)) for c in law.components(d))
+    return tuple(float(np.sqrt(np.trace(c.covariance) / d)) for c in law.components(d))
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ class LabelledScores:
             return scale * T / c if shares else T
         parts = []
         for j, (component, spread) in enumerate(zip(self.law.components(self.d), self.spreads, strict=True)):
-            own = Gaussian(component.mean, linalg.inv(component.whitener @ component.whitener))
+            own = Gaussian(component.mean, component.covariance)
 
             def label_of(Z: Array, v: Array, j: int = j) -> Array:
                 return self.label(j, order, v, shares) * self.law.responsibilities(Z)[j, :]

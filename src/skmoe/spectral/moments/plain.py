@@ -18,9 +18,12 @@ import numpy as np
 
 from skmoe.rows.arrays import Array, array_namespace, columns, to_device, to_numpy
 from skmoe.rows.blocks import block_rows_for, sum_over_blocks
+from skmoe.rows.memory import check_memory
 from skmoe.rows.products import gram_channels, monomials, unpack_symmetric, weighted_grams
 
 __all__ = ["score_moment", "symmetric_placements"]
+
+TENSOR_COPIES = 5  # tensors held at once: the sum over rows, unpacked, its placements, the result
 
 
 def symmetric_placements(v: np.ndarray, M: np.ndarray) -> np.ndarray:
@@ -85,9 +88,13 @@ def score_moment(
     (1, 1, 1)
     """
     d = X.shape[1]
+    if order == 3:
+        m = d if basis is None else basis.shape[1]
+        what = f"the third moment in {m} directions"
+        check_memory(8.0 * TENSOR_COPIES * m**3, what, "pass a basis of fewer directions, or fewer columns")
     components = law.components(d)
     B = np.eye(d) if basis is None else basis
-    precisions = [c.whitener @ c.whitener for c in components]
+    precisions = [c.precision for c in components]
     means = [to_device(c.mean, X)[:, None] if np.any(c.mean) else None for c in components]
     # inside a basis rows are projected first; without one, the small sums are mapped at the end instead
     maps = [None if basis is None else to_device(B.T @ L, X) for L in precisions]
@@ -105,7 +112,7 @@ def score_moment(
 
     m = B.shape[1]
     total, *sums = sum_over_blocks(
-        kernel, X, y, weight, block_rows=block_rows_for(d + (gram_channels(m, 1, X) if order == 2 else m * m))
+        kernel, X, y, weight, block_rows=block_rows_for(d + (gram_channels(m, 1) if order == 2 else m * m))
     )
     moment: Any = 0.0
     for j, L in enumerate(precisions):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import linalg
 
 from skmoe.rows.arrays import Array, array_namespace, columns, to_device, to_numpy
 from skmoe.rows.blocks import sum_over_blocks, take_rows
@@ -65,7 +64,7 @@ def fit_law(
     rng = generator(random_state, "fit_law")
     sample = _drawn(X, weight, FIT_ROWS, rng)
     (whole,) = gaussian.components(d)
-    standard = (sample - whole.mean) @ whole.whitener
+    standard = (sample - whole.mean) @ whole.whitener.T
     fits = [
         Fitter(m, n_init=n_init, random_state=int(rng.integers(2**31)), reg_covar=1e-6).fit(standard)
         for m in range(1, max_components + 1)
@@ -74,9 +73,9 @@ def fit_law(
     best = min(fits, key=lambda fit: fit.bic(standard)) if fits else None
     if best is None or best.n_components == 1:
         return gaussian
-    color = linalg.inv(whole.whitener)
+    root = whole.root
     return GaussianMixture(
-        best.weights_ / best.weights_.sum(), whole.mean + best.means_ @ color, color @ best.covariances_ @ color
+        best.weights_ / best.weights_.sum(), whole.mean + best.means_ @ root.T, root @ best.covariances_ @ root.T
     )
 
 
@@ -139,7 +138,7 @@ def _looks_gaussian(X: Array, weight: Array | None, rng: np.random.Generator) ->
         sample, w = _drawn(X, None, LOOK_ROWS, rng), None
     else:
         sample, w = (to_numpy(a) for a in take_rows((X, weight), np.arange(min(X.shape[0], LOOK_ROWS))))
-    return looks_gaussian((sample - whole.mean) @ whole.whitener, w)
+    return looks_gaussian((sample - whole.mean) @ whole.whitener.T, w)
 
 
 def shape_of(Z: np.ndarray, weight: np.ndarray | None = None) -> tuple[float, float, float]:
@@ -173,7 +172,7 @@ def mapped_law(law: InputLaw, center: np.ndarray, transform: np.ndarray) -> Inpu
     """The law of ``(x - center) @ transform`` where x follows `law`."""
     components = law.components(len(center))
     means = [(c.mean - center) @ transform for c in components]
-    covariances = [transform.T @ linalg.inv(c.whitener @ c.whitener) @ transform for c in components]
+    covariances = [transform.T @ c.covariance @ transform for c in components]
     if len(components) == 1:
         return Gaussian(means[0], covariances[0])
     return GaussianMixture([c.weight for c in components], means, covariances)

@@ -23,6 +23,21 @@ class Component:
     mean: np.ndarray
     whitener: np.ndarray
 
+    @property
+    def precision(self) -> np.ndarray:
+        """Inverse covariance (d, d)."""
+        return self.whitener.T @ self.whitener
+
+    @property
+    def root(self) -> np.ndarray:
+        """Inverse of the whitener (d, d): x = mean + root z."""
+        return linalg.inv(self.whitener)
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """Covariance (d, d)."""
+        return self.root @ self.root.T
+
     def standardise(self, Z: Array) -> Array:
         """Standardise a block of inputs.
 
@@ -106,7 +121,11 @@ class InputLaw(Protocol):
 
 
 def whitener(covariance: np.ndarray, name: str) -> np.ndarray:
-    """Symmetric inverse square root of a covariance; a singular one is refused."""
+    """Matrix V with V covariance V' = I; a singular covariance is refused, whatever the units of the columns.
+
+    V is the symmetric inverse square root, or, where units are so far apart that small eigenvalues of the covariance
+    are lost in rounding, that of the correlation matrix times the inverse deviations.
+    """
     covariance = np.asarray(covariance, dtype=np.float64)
     if covariance.ndim != 2 or covariance.shape[0] != covariance.shape[1]:
         raise ValueError(f"input_law: {name} must be a square matrix; got shape {covariance.shape}")
@@ -115,13 +134,18 @@ def whitener(covariance: np.ndarray, name: str) -> np.ndarray:
     if not finite or np.max(np.abs(covariance - covariance.T)) > 1e-8 * np.max(np.abs(covariance)):
         raise ValueError(f"input_law: {name} must be finite and symmetric")
     values, vectors = linalg.eigh(covariance)
+    if values[0] > SINGULAR * values[-1]:
+        return (vectors / np.sqrt(values)) @ vectors.T
+    variance = np.maximum(np.diag(covariance), 0.0)
+    deviation = np.sqrt(np.where(variance > 0, variance, 1.0))
+    values, vectors = linalg.eigh(covariance / np.outer(deviation, deviation))
     if values[0] <= SINGULAR * values[-1]:
         rank = int(np.sum(values > SINGULAR * max(values[-1], 0.0)))
         raise ValueError(
             f"input_law: {name} is singular (rank {rank} of {len(values)}): some columns of X are constant or repeat "
             "others; drop them before using the moment method"
         )
-    return (vectors / np.sqrt(values)) @ vectors.T
+    return (vectors / np.sqrt(values)) @ vectors.T / deviation
 
 
 class Gaussian:
@@ -216,4 +240,4 @@ class Gaussian:
             Inputs.
         """
         (component,) = self.components(d)
-        return component.mean + rng.standard_normal((n, d)) @ linalg.inv(component.whitener)
+        return component.mean + rng.standard_normal((n, d)) @ component.root.T

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import linalg
 
 from skmoe.model.gate import log_sum_exp
 from skmoe.rows.arrays import Array, array_namespace
@@ -123,5 +122,5 @@ class GaussianMixture:
         label = rng.choice(len(self.weights), size=n, p=self.weights / self.weights.sum())
         for j, component in enumerate(self.components(d)):
             rows = label == j
-            X[rows] = component.mean + rng.standard_normal((int(rows.sum()), d)) @ linalg.inv(component.whitener)
+            X[rows] = component.mean + rng.standard_normal((int(rows.sum()), d)) @ component.root.T
         return X

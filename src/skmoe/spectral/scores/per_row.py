@@ -88,7 +88,7 @@ def _scores(X: Any, input_law: Any, order: int) -> np.ndarray:
 
 def _of_component(X: np.ndarray, component: Component, order: int) -> np.ndarray:
     """Hermite tensors of the standardised rows, taken back through the whitener."""
-    precision = component.whitener @ component.whitener
+    precision = component.precision
     U = (X - component.mean) @ precision
     if order == 2:
         return U[:, :, None] * U[:, None, :] - precision

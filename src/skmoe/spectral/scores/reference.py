@@ -91,7 +91,7 @@ def reference_in(law: InputLaw, B: np.ndarray, center: np.ndarray, spread: float
     """The reference that is standard Gaussian in the coordinates B (x - center)."""
     components = law.components(B.shape[1])
     means = np.stack([B @ (c.mean - center) for c in components])
-    covariances = [B @ linalg.inv(c.whitener @ c.whitener) @ B.T for c in components]
+    covariances = [B @ c.covariance @ B.T for c in components]
     whiteners = np.stack([linalg.inv(linalg.cholesky(S, lower=True)) for S in covariances])
     log_norm = [np.log(c.weight) + np.linalg.slogdet(V)[1] for c, V in zip(components, whiteners, strict=True)]
     return Reference(B, center, spread, np.array(log_norm), means, whiteners)

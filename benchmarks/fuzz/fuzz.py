@@ -1,0 +1,59 @@
+"""Hostile model files, checkpoints, CSV files, command lines and tables: none may end otherwise than by a sentence.
+
+    python benchmarks/fuzz/fuzz.py [--target NAME ...] [--cases N] [--start 0] [--slice 1000] [--seed 0] [--out FILE]
+
+A case is drawn from the seed and its number, so that ``--target "model files" --start 1234 --cases 1`` runs one again.
+A fault is an exception that is none of skmoe's refusals, an exit code that is not documented, an escape sequence on the
+terminal, more than ten seconds, or a damaged file taken for another model. Counts are kept in
+``benchmarks/results/fuzz.json`` by slices, and fill the table of docs/reliability.md. With a fault the exit code is 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[threads] = "1"  # before NumPy is imported
+
+from skmoe.cli.checkout import load  # noqa: E402
+
+fuzz, harness, page = (load(f"benchmarks.fuzz{name}") for name in ("", ".harness", ".fuzz_page"))
+MOST_MIB = 500
+COUNTS = {"cases": "cases", "refused": "refused", "taken": "taken", "n_faults": "faults"}
+
+
+def arguments_of(words: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--target", nargs="+", choices=fuzz.TARGETS, default=list(fuzz.TARGETS), metavar="NAME")
+    parser.add_argument("--cases", type=int, help="cases of each target, by default those of a full run")
+    parser.add_argument("--start", type=int, default=0, help="number of the first case")
+    parser.add_argument("--slice", type=int, default=1000, help="cases between two looks at memory")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, help="results file, in place of the repository's and its page")
+    return parser.parse_args(words)
+
+
+def main(words: list[str] | None = None) -> int:
+    arguments, failed = arguments_of(words), False
+    for name in arguments.target:
+        module, full = fuzz.TARGETS[name]
+        target, end = load(f"benchmarks.fuzz.{module}").Target, arguments.start + (arguments.cases or full)
+        for start in range(arguments.start, end, arguments.slice):
+            found = harness.run_slice(target, start, min(arguments.slice, end - start), arguments.seed)
+            page.kept(arguments.out or page.RESULTS, name, found)
+            counts = ", ".join(f"{found[key]} {word}" for key, word in COUNTS.items())
+            memory = "" if found["above_mib"] is None else f"{found['above_mib']:.0f} MiB above the base, "
+            print(f"{name} from {start} on: {counts}, {memory}{found['seconds']:.0f} s", flush=True)
+            for fault in found["faults"]:
+                print(f"  {fault}", flush=True)
+            failed |= found["n_faults"] > 0 or (found["above_mib"] or 0) > MOST_MIB
+    if arguments.out is None:
+        page.update()
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,93 @@
+"""Model files, damaged and forged.
+
+A damaged file, whose bytes or members were changed and its checksums were not, is refused or is the same model in every
+number: it is written again and compared byte by byte. A forged one, whose checksums were made to agree, is refused or
+is a model that can be used: it predicts, prints its tables, and is saved and loaded again.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+import skmoe
+from skmoe import ModelFileError, MoERegressor, make_moe
+from skmoe.rows import EncodedTable, TableEncoder
+from skmoe.rows.columns import Column
+
+from .harness import Observer, WrongError, numbered
+from .mutations import mutated_archive, mutated_bytes
+
+__all__ = ["Target"]
+
+EARLIER = Path(__file__).resolve().parents[2] / "tests" / "persistence" / "files"
+FORGED = 0.25  # share of the cases
+
+
+class Target:
+    """Files of today's format, of averaged models and of tables, and files of earlier formats."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        X, y, _ = make_moe(200, 3, 2, random_state=0)
+        columns = (Column("speed", "number", fill=1.0), Column("kind", "category", ("a", "b", "c"), fill="b"))
+        encoder = TableEncoder("price", columns, dropped=("id",))
+        models = [
+            MoERegressor(2, averaging=2, random_state=0).fit(X, y),
+            MoERegressor(1, random_state=0).fit(EncodedTable(X, encoder.features, encoder), y),
+        ]
+        for i, model in enumerate(models):
+            model.save(folder / f"new{i}")
+        paths = [*(folder / f"new{i}" for i in range(len(models))), *sorted(EARLIER.glob("*.skmoe"))]
+        self.originals = [(path.read_bytes(), self._again(path)) for path in paths]
+
+    def _again(self, path: Path) -> bytes:
+        """A model file read and written again, in today's format."""
+        skmoe.load(path).save(self.folder / "again")
+        return (self.folder / "again").read_bytes()
+
+    def run(self, observer: Observer, start: int, cases: int, seed: int) -> None:
+        """Put cases to the observer; see `harness.Target`."""
+        for number in range(start, start + cases):
+            observer.observe(number, lambda number=number: self._case(numbered(seed, number)))
+
+    def _case(self, rng: np.random.Generator) -> bool:
+        content, expected = self.originals[rng.integers(len(self.originals))]
+        forged, members = bool(rng.random() < FORGED), rng.integers(3) == 0
+        if forged or (members and content == expected):  # an earlier format has no sums for members to disagree with
+            path = self._write(mutated_archive(content, rng, sums=forged))
+        else:
+            path = self._write(mutated_bytes(content, rng))
+        try:
+            model = skmoe.load(path)
+        except ModelFileError as error:
+            said = str(error)
+            if len(said.splitlines()) != 1 or "pickle" in said or not said.isprintable():
+                raise WrongError(f"not a sentence to be shown: {said!r}") from error
+            return False
+        if forged:
+            _use(model)
+            self._again(path)
+        elif self._again(path) != expected:
+            raise WrongError("a damaged file was loaded as another model")
+        return True
+
+    def _write(self, content: bytes) -> Path:
+        path = self.folder / "case"
+        path.write_bytes(content)
+        return path
+
+
+def _use(model: MoERegressor) -> None:
+    """Predict with a model and print its tables, whatever its numbers are."""
+    X = np.linspace(-1, 1, 4 * model.n_features_in_).reshape(4, -1)
+    rows = X if model.encoder_ is None else EncodedTable(X, model.encoder_.features, model.encoder_)
+    if hasattr(model, "feature_names_in_") and model.encoder_ is None:
+        rows = EncodedTable(X, list(model.feature_names_in_), model.encoder_)
+    with np.errstate(all="ignore"):
+        model.predict(rows)
+        model.gate_proba(rows)
+        str(model.summary())
+        str(model.diagnose())
+        str(model.regimes(rows))

@@ -1,0 +1,51 @@
+"""Files of earlier formats as today's: what has another name, and what they do not say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from skmoe.persistence.archive import ArraySpec
+from skmoe.persistence.model_schema import ARRAYS, FORMAT
+
+__all__ = ["EARLIER", "arrays_always", "header_of", "more_arrays"]
+
+EARLIER = (1, 2, 3)
+"""Format 1 is the first edition's; 3 has held-out rows, averaged models and calibration; 4 brings checksums."""
+SINCE_3 = ("dof_", "stability_", "plug_in_scale", "member_weights")
+
+
+def header_of(header: Mapping[str, Any]) -> dict[str, Any]:
+    """What ``model.json`` of an earlier format says, as today's would."""
+    version, new = header["format"], {**header, "format": FORMAT}
+    if version == 1:
+        settings, history = dict(header["settings"]), dict(header["history"])
+        settings["penalty"] = settings.pop("gate_penalty")
+        history["objective"] = history.pop("log_likelihood")
+        new |= {"settings": settings, "history": history}
+    if version < 3:  # a model of one member, without calibration
+        new["settings"] = {**new["settings"], "calibration": None}
+        new["history"] = {**new["history"], "icl": [], "held_out": [], "penalties": [], "step": 0.0}
+        new["numbers"] = {**new["numbers"], "penalty_": 0.0, "gate_uncertain_": False}
+        new |= {"calibration": None, "members": []}
+    return new
+
+
+def arrays_always(version: int) -> dict[str, ArraySpec]:
+    """Arrays that every file of a format holds."""
+    return {name: spec for name, spec in ARRAYS.items() if version >= 3 or name not in SINCE_3}
+
+
+def more_arrays(version: int, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Arrays that a file of an earlier format does not hold; its noise scales are those of maximum likelihood."""
+    if version >= 3:
+        return {}
+    sigma = arrays["noise_scale_"]
+    return {
+        "dof_": np.full(len(sigma), np.inf),
+        "stability_": np.full(len(sigma), np.nan),
+        "plug_in_scale": sigma,
+        "member_weights": np.zeros(0),
+    }

@@ -1,0 +1,205 @@
+"""What a model file holds: its members, the shapes of its arrays in symbols, and what their values may be.
+
+Symbols: k experts, d inputs, q = k (2 d + 3) parameters of experts, gate and noise with those that are fixed; m models
+that are averaged, with e experts together. ``model.json`` says what they are, and every array has to agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from skmoe.model.activations import ACTIVATIONS
+from skmoe.persistence.archive import ArraySpec, Values
+from skmoe.persistence.plain import (
+    Check,
+    boolean,
+    either,
+    listed,
+    nothing,
+    number,
+    of_type,
+    one_of,
+    record,
+    row,
+    text,
+    whole,
+)
+from skmoe.rows.encoder import OF_THE_TABLE, TableEncoder
+
+__all__ = [
+    "ARRAYS",
+    "AT_ORIGIN",
+    "COVARIANCES",
+    "FORMAT",
+    "MEMBER_ARRAYS",
+    "NUMBERS",
+    "SETTINGS",
+    "TABLE",
+    "arrays_of",
+    "header_check",
+    "symbols",
+]
+
+FORMAT = 4
+
+POSITIVE, UP_TO_ONE = Values(above=0.0), Values(least=0.0, most=1.0 + 1e-6, share=True)
+COVARIANCE = Values(symmetric=True)
+
+ARRAYS = {
+    "expert_coef_": ArraySpec(("k", "d")),
+    "expert_intercept_": ArraySpec(("k",)),
+    "gate_coef_": ArraySpec(("k", "d")),
+    "gate_intercept_": ArraySpec(("k",)),
+    "noise_scale_": ArraySpec(("k",), POSITIVE),
+    "shares_": ArraySpec(("k",), UP_TO_ONE),
+    "dof_": ArraySpec(("k",), Values(above=0.0, infinite=True)),
+    "stability_": ArraySpec(("k",), Values(least=0.0, most=1.0, nan=True)),
+    "plug_in_scale": ArraySpec(("k",), POSITIVE),
+    "member_weights": ArraySpec(("m",), UP_TO_ONE),
+}
+COVARIANCES = {
+    "covariance_": ArraySpec(("q", "q"), COVARIANCE),
+    "covariance_robust_": ArraySpec(("q", "q"), COVARIANCE),
+}
+"""There where the data identify the model (``identified_``), and only there."""
+AT_ORIGIN = {"expert_intercept_at_origin": ArraySpec(("k",)), "gate_intercept_at_origin": ArraySpec(("k",))}
+COVARIANCE_AT_ORIGIN = {"covariance_at_origin_": ArraySpec(("q", "q"), COVARIANCE)}
+"""There where ``model.json`` names an origin, since columns of the fit lay far from zero."""
+MEMBER_ARRAYS = {
+    "member_A": ArraySpec(("e", "d")),
+    "member_b": ArraySpec(("e",)),
+    "member_W": ArraySpec(("e", "d")),
+    "member_c": ArraySpec(("e",)),
+    "member_sigma": ArraySpec(("e",), POSITIVE),
+}
+"""Of the models that are averaged, one after the other; there where any are."""
+
+SETTINGS = (
+    "activation",
+    "averaging",
+    "calibration",
+    "categorical",
+    "expert_features",
+    "fit_intercept",
+    "gate_features",
+    "max_iter",
+    "max_time",
+    "method",
+    "n_experts",
+    "n_init",
+    "noise",
+    "penalty",
+    "spectral_options",
+    "tol",
+)
+"""Settings of the estimator that are kept. Never one that names a path, or holds code: a file comes from anywhere."""
+
+NUMBERS: dict[str, Check] = {
+    "n_experts_": whole(1),
+    "n_parameters_": whole(1),
+    "log_likelihood_": number(),
+    "n_iter_": whole(),
+    "converged_": boolean,
+    "identified_": boolean,
+    "n_features_in_": whole(1),
+    "penalty_": number(0.0),
+    "gate_uncertain_": boolean,
+}
+
+ANY_NUMBER = number(infinite=True, nan=True)
+CALIBRATION = record({"shift": number(), "scale": number(above=0.0), "dof": number(above=0.0, infinite=True)})
+COLUMNS = either(nothing, listed(either(text, whole(-(2**63)))))  # that experts or gate look at, by name or place
+FREE: Check = lambda value, where: None  # noqa: E731 - checked by the estimator itself, when it is built
+TABLE = of_type(TableEncoder, without=OF_THE_TABLE)
+
+
+def header_check(d: int, k: int) -> Check:
+    """The check of ``model.json`` for a model of k experts over d inputs."""
+    return record(
+        {
+            "format": one_of(FORMAT),
+            "settings": record(
+                {},
+                {name: FREE for name in SETTINGS}
+                | dict.fromkeys(("expert_features", "gate_features"), COLUMNS)
+                | {"activation": one_of(*ACTIVATIONS)},
+            ),
+            "numbers": record(NUMBERS),
+            "history": _history(d, k),
+            "calibration": either(nothing, CALIBRATION),
+            "members": listed(whole(1)),
+        },
+        {"feature_names": listed(text, d), "origin": listed(number(), d)},
+    )
+
+
+def _history(d: int, k: int) -> Check:
+    """How the search went; what files of earlier formats lack is optional."""
+    inputs = record(
+        {
+            "skewness": ANY_NUMBER,
+            "kurtosis": ANY_NUMBER,
+            "gaussian": boolean,
+            "rank": whole(),
+            "columns": whole(),
+            "gate_along_experts": ANY_NUMBER,
+        },
+        {"total": number(above=0.0), "low": listed(number(), d), "high": listed(number(), d)},
+    )
+    return record(
+        {
+            "objective": listed(ANY_NUMBER),
+            "starts": listed(row(text, ANY_NUMBER, text)),
+            "winner": text,
+            "agreement": whole(),
+            "at_floor": boolean,
+            "interrupted": boolean,
+            "step": number(0.0),
+            "bic": listed(row(whole(1), ANY_NUMBER)),
+            "icl": listed(row(whole(1), ANY_NUMBER)),
+            "held_out": listed(row(whole(1), ANY_NUMBER, ANY_NUMBER)),
+            "penalties": listed(row(number(0.0), ANY_NUMBER)),
+            "passes": whole(),
+            "spectrum": either(nothing, listed(ANY_NUMBER)),
+            "gap": either(nothing, ANY_NUMBER),
+            "noise_level": either(nothing, ANY_NUMBER),
+            "inputs": inputs,
+            "rows": whole(1),
+            "searched": whole(1),
+        },
+        {"folds": whole(), "fold_rows": whole(), "regimes": listed(_regime(d, k), k)},
+    )
+
+
+def _regime(d: int, k: int) -> Check:
+    condition = {"name": text, "part": ANY_NUMBER, "here": text, "all_rows": text, "direction": boolean}
+    return record(
+        {
+            "share": ANY_NUMBER,
+            "conditions": listed(record(condition)),
+            "probability": ANY_NUMBER,
+            "its_rows": ANY_NUMBER,
+            "all_rows": ANY_NUMBER,
+            "span": row(ANY_NUMBER, ANY_NUMBER),
+            "prediction": ANY_NUMBER,
+            "center": listed(ANY_NUMBER, d),
+            "spread": listed(ANY_NUMBER, d),
+            "like": either(nothing, whole(0, k - 1)),
+        }
+    )
+
+
+def arrays_of(header: Mapping[str, Any], always: Mapping[str, ArraySpec] = ARRAYS) -> dict[str, ArraySpec]:
+    """Arrays that a file has to hold, by ``model.json``, beside those that every file of its format holds."""
+    identified = header["numbers"]["identified_"]
+    more = COVARIANCES if identified else {}
+    if "origin" in header:
+        more = {**more, **AT_ORIGIN, **(COVARIANCE_AT_ORIGIN if identified else {})}
+    return {**always, **more, **(MEMBER_ARRAYS if header["members"] else {})}
+
+
+def symbols(header: Mapping[str, Any]) -> dict[str, int]:
+    """What the symbols stand for, by ``model.json``."""
+    k, d = header["numbers"]["n_experts_"], header["numbers"]["n_features_in_"]
+    return {"k": k, "d": d, "q": k * (2 * d + 3), "m": len(header["members"]), "e": sum(header["members"])}

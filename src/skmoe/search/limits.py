@@ -1,0 +1,63 @@
+"""Numbers of experts that rows and memory can carry; what cannot be is refused before memory is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from skmoe.rows import memory
+from skmoe.rows.inputs import RowsToFit
+from skmoe.search.config import SearchConfig
+from skmoe.search.task import ModelSpec, expert_rows
+
+__all__ = ["check_request", "experts_in_memory"]
+
+INFORMATION_COPIES = 6
+"""Matrices of the size of the information that a fit holds at once: itself, scaled, factored, inverse, sandwich."""
+COVARIANCE_COPIES = 3
+"""The same of the covariance of all coefficients in the caller's units: by the information, by the sandwich, scaled."""
+MOMENT_COPIES = 5
+"""The same of the covariance of the inputs."""
+
+
+def bytes_needed(spec: ModelSpec, rows: int, columns: int, k: int) -> float:
+    """Memory of the matrices of a fit with k experts, about."""
+    rank = min(columns, rows)
+    experts = rank if spec.expert_columns is None else min(rank, len(spec.expert_columns))
+    gate = rank if spec.gate_columns is None else min(rank, len(spec.gate_columns))
+    learned = k * (experts + spec.intercept) + (k - 1) * (gate + spec.intercept) + k
+    told = 2 * k * (columns + 1) + k
+    return 8.0 * (INFORMATION_COPIES * learned**2 + COVARIANCE_COPIES * told**2 + MOMENT_COPIES * columns**2)
+
+
+def experts_in_memory(needed: Callable[[int], float], most: int, there: float) -> int:
+    """The largest number of experts up to `most` that needs no more than is there; zero where one is too many."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if needed(middle) <= there else (low, middle - 1)
+    return low
+
+
+def check_request(rows: RowsToFit, spec: ModelSpec, n_experts: int | str, config: SearchConfig) -> int | str:
+    """The number of experts asked for, less what rows cannot carry; refused where memory cannot hold it.
+
+    Of weighted rows only those who read them know how many they stand for.
+    """
+    n, columns = rows.X.shape
+    k = config.most_experts if isinstance(n_experts, str) else int(n_experts)
+    if rows.weight is None:
+        k = min(k, max(1, int(n // expert_rows(spec, columns, config))))
+    there = memory.bytes_there()
+
+    def needed(number: int) -> float:
+        return bytes_needed(spec, n, columns, number)
+
+    if needed(k if not isinstance(n_experts, str) else 1) <= there:
+        return n_experts if isinstance(n_experts, str) else k
+    most = experts_in_memory(needed, k, there)
+    can = f"at most {most} experts can be carried" if most else "not even one expert can be carried: use fewer columns"
+    fewer = f" ({k} of them, which {n} rows can carry)" if n_experts != k and not isinstance(n_experts, str) else ""
+    raise ValueError(
+        f"n_experts={n_experts} over {columns} columns{fewer} needs about {memory.gigabytes(needed(k))} of memory for "
+        f"its information and covariance matrices, and {memory.gigabytes(there)} are there: {can}"
+    )

@@ -1,0 +1,259 @@
+"""Model files that somebody damaged or made up: refused by one exception with one sentence, before memory is taken."""
+
+import io
+import json
+import pickle
+import struct
+import subprocess
+import sys
+import tracemalloc
+import zipfile
+
+import numpy as np
+import pytest
+
+import skmoe
+from archives import SUMS, as_npy, parts_of, rewrite, write_parts
+from skmoe import ModelFileError, MoERegressor, make_moe
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    X, y, _ = make_moe(300, 3, 2, random_state=0)
+    path = tmp_path_factory.mktemp("model") / "m.skmoe"
+    MoERegressor(2, averaging=2, random_state=0).fit(X, y).save(path)
+    return path
+
+
+@pytest.fixture
+def path(saved, tmp_path):
+    copy = tmp_path / "m.skmoe"
+    copy.write_bytes(saved.read_bytes())
+    return copy
+
+
+def refuse(path, words=""):
+    with pytest.raises(ModelFileError, match="damaged or not a skmoe model file") as caught:
+        skmoe.load(path)
+    said = str(caught.value)
+    assert words in said
+    assert len(said.splitlines()) == 1
+    assert "pickle" not in said
+    assert str(path) in said
+
+
+ONES = np.ones((2, 3))
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("noise_scale_", np.array([1.0, -1.0])),
+        ("noise_scale_", np.array([1.0, 0.0])),
+        ("noise_scale_", np.array([1.0, np.nan])),
+        ("noise_scale_", np.array([1.0, np.inf])),
+        ("plug_in_scale", np.array([0.0, 1.0])),
+        ("expert_coef_", ONES * np.nan),
+        ("expert_coef_", ONES * np.inf),
+        ("expert_coef_", ONES > 0),
+        ("expert_coef_", ONES.astype("datetime64[s]")),
+        ("expert_coef_", ONES.astype(complex)),
+        ("expert_coef_", ONES.astype(np.float32)),
+        ("expert_coef_", ONES.astype(">f8")),
+        ("expert_coef_", ONES.astype(object)),
+        ("expert_coef_", np.ones((2, 4))),
+        ("expert_coef_", np.ones(6)),
+        ("expert_intercept_", np.ones(1)),
+        ("gate_coef_", np.ones((3, 3))),
+        ("shares_", np.full(5, 0.2)),
+        ("shares_", np.array([0.9, 0.9])),
+        ("shares_", np.array([-0.5, 1.5])),
+        ("dof_", np.array([0.0, 3.0])),
+        ("dof_", np.array([np.nan, 3.0])),
+        ("stability_", np.array([0.5, 2.0])),
+        ("covariance_", np.eye(17)),
+        ("covariance_", np.arange(18.0**2).reshape(18, 18)),
+        ("covariance_", -np.eye(18)),
+        ("covariance_robust_", np.full((18, 18), np.nan)),
+        ("member_weights", np.array([0.5, 0.6])),
+        ("member_sigma", np.zeros(4)),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_arrays_that_no_model_has_are_refused(path, name, values):
+    skmoe.load(path)
+    rewrite(path, arrays={name: values})
+    refuse(path, name)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"format": -5},
+        {"format": 0},
+        {"format": True},
+        {"format": 3.0},
+        {"format": "4"},
+        {"numbers": {"n_experts_": 5}},
+        {"numbers": {"n_experts_": 10**30}},
+        {"numbers": {"n_features_in_": 10**9}},
+        {"numbers": {"log_likelihood_": float("nan")}},
+        {"numbers": {"log_likelihood_": 10**400}},
+        {"history": {"step": 10**30}},
+        {"numbers": {"converged_": "yes"}},
+        {"numbers": {"penalty_": -1.0}},
+        {"numbers": {"extra_": 1}},
+        {"numbers": {}},
+        {"settings": {"noise": -1.0}},
+        {"settings": {"activation": "system"}},
+        {"settings": {"n_experts": 0}},
+        {"settings": {"expert_features": [7]}},
+        {"settings": {"spectral_options": {"moments": "none"}}},
+        {"settings": {"checkpoint": "somewhere.npz"}},
+        {"settings": {"verbose": 1}},
+        {"settings": {"random_state": 3}},
+        {"calibration": {"shift": 0.0, "scale": -1.0, "dof": 5.0}},
+        {"calibration": [1, 2, 3]},
+        {"members": [2, 3]},
+        {"members": [10**18, 10**18]},
+        {"members": [-2, 6]},
+        {"members": []},
+        {"history": {}},
+        {"history": {"rows": "many"}},
+        {"history": {"starts": [["a", 1.0]]}},
+        {"history": {"regimes": []}},
+        {"history": {"unknown": 1}},
+        {"feature_names": ["a", "b"]},
+        {"feature_names": [1, 2, 3]},
+        {"feature_names": "abc"},
+    ],
+    ids=str,
+)
+def test_texts_that_no_model_has_are_refused(path, change):
+    rewrite(path, change=change)
+    refuse(path)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"[]", b"null", b"{}", b"[" * 100_000, b'{"format": ' + b"9" * 5000 + b"}", b"\xff\xfe"]
+)
+def test_texts_that_are_no_record_are_refused(path, content):
+    write_parts(path, parts_of(path) | {"model.json": content})
+    refuse(path)
+
+
+def test_path_named_in_a_file_is_never_written_to(path, tmp_path):
+    rewrite(path, change={"settings": {"checkpoint": str(tmp_path / "notes.npz")}})
+    refuse(path, "checkpoint")
+
+
+def test_members_that_are_not_known_missing_or_there_twice_are_refused(path):
+    parts = parts_of(path)
+    write_parts(path, parts | {"unused.npy": as_npy(np.zeros(3))})
+    refuse(path, "unused.npy")
+    for name in set(parts) - {SUMS}:
+        write_parts(path, {n: content for n, content in parts.items() if n != name})
+        refuse(path)
+    write_parts(path, parts)
+    with pytest.warns(UserWarning, match="Duplicate name"), zipfile.ZipFile(path, "a") as file:
+        file.writestr("shares_.npy", as_npy(np.array([0.3, 0.7])))
+    refuse(path, "twice")
+
+
+def test_change_that_leaves_the_checksums_is_refused(path):
+    parts = parts_of(path)
+    coef = np.load(io.BytesIO(parts["expert_coef_.npy"]))
+    rewrite(path, arrays={"expert_coef_": coef + 1e-3}, sums=False)
+    refuse(path, "checksum of expert_coef_.npy is wrong")
+    write_parts(path, parts)
+    rewrite(path, change={"numbers": {"log_likelihood_": -1.0}}, sums=False)
+    refuse(path, "checksum of model.json is wrong")
+    write_parts(path, {name: content for name, content in parts.items() if name != SUMS})
+    refuse(path, "checksums are missing")
+
+
+@pytest.mark.parametrize("name", ["unused.npy", "expert_coef_.npy"])
+def test_zip_bomb_is_refused_before_memory_is_taken(path, name):
+    """256 MiB of zeros in 256 kB, as a member that is not known and as an array that is."""
+    parts = {n: content for n, content in parts_of(path).items() if n != name}
+    zeros = b"".join([array_header((2**12, 2**13)), bytes(2**28)])
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file:
+        for other, content in (parts | {name: zeros}).items():
+            file.writestr(other, content)
+    del zeros
+    tracemalloc.start()
+    refuse(path, "unpack")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**23
+
+
+def array_header(shape):
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": shape})
+    return header.getvalue()
+
+
+@pytest.mark.parametrize("shape", [(10**12,), (10**6, 10**6), (2, 3, 1), (0, 3)])
+def test_declared_shape_is_not_believed(path, shape):
+    write_parts(path, parts_of(path) | {"expert_coef_.npy": array_header(shape) + bytes(48)})
+    refuse(path, "expert_coef_.npy must be of shape")
+
+
+def test_size_in_the_directory_is_not_believed(path):
+    """Of a member that says it is 40 MB and holds 48 bytes, and of one that holds more than it says."""
+    content = bytearray(path.read_bytes())
+    entry = content.rindex(b"PK\x01\x02", 0, content.rindex(b"shares_.npy"))
+    for size in (40_000_000, 8):
+        content[entry + 24 : entry + 28] = struct.pack("<I", size)
+        path.write_bytes(content)
+        refuse(path)
+
+
+def test_huge_directory_is_refused(path):
+    with zipfile.ZipFile(path, "a") as file:
+        for i in range(10_000):
+            file.writestr(f"{i:060}", b"")
+    refuse(path, "directory of the archive is too large")
+
+
+def test_object_is_refused_without_advice_and_runs_nothing(path, tmp_path):
+    class Code:
+        def __reduce__(self):
+            return (open, (str(tmp_path / "ran"), "w"))
+
+    rewrite(path, arrays={"expert_coef_": np.array([Code()], dtype=object)})
+    refuse(path, "must hold numbers of type float64")
+    path.write_bytes(pickle.dumps(Code()))
+    refuse(path)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_directory_and_device_are_no_model_files(tmp_path):
+    for place in (tmp_path, "/dev/null"):
+        with pytest.raises(ModelFileError):
+            skmoe.load(place)
+
+
+def test_names_in_a_file_reach_the_message_escaped(path):
+    write_parts(path, parts_of(path) | {"\x1b[31mred.npy": b"x"})
+    refuse(path, "x1b[31mred")
+
+
+def test_load_stays_small_in_a_process_of_its_own(path):
+    """Zeros in place of the covariances of a wide model, which are packed a thousandfold."""
+    parts = parts_of(path)
+    header = json.loads(parts["model.json"])
+    header["numbers"]["n_features_in_"] = 700
+    zeros = as_npy(np.zeros((2 * 1403, 2 * 1403)))
+    parts |= {"model.json": json.dumps(header).encode(), "covariance_.npy": zeros, "covariance_robust_.npy": zeros}
+    write_parts(path, parts, compression=zipfile.ZIP_DEFLATED)
+    code = (
+        "import resource, sys, skmoe, skmoe.estimators\n"
+        "base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "try:\n    skmoe.load(sys.argv[1])\nexcept skmoe.ModelFileError as error:\n    print(error)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - base)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
+    assert "unpack" in done.stdout
+    assert int(done.stdout.splitlines()[-1]) < 50_000 * (1 if sys.platform == "linux" else 1024)  # macOS counts bytes
