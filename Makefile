@@ -19,7 +19,7 @@ help:
 	@echo "make cost      time and memory of each stage over the bare matrix products it needs"
 	@echo "make bench-peers  skmoe beside flexmix, cgmm, scikit-learn, StepMix and SMT, installed apart from the project"
 	@echo "make bench-real   skmoe on rows held out of real tables, beside boosting, forests and least squares; UCI=FOLDER for those too"
-	@echo "make bench-tables  skmoe fit on forty real tables as they come: gaps, dates, text, decimal commas"
+	@echo "make bench-tables  skmoe fit on real tables as they come: gaps, dates, text, decimal commas"
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -27,7 +27,7 @@ def table(tmp_path):
 
 
 def raising(error):
-    def read(self):
+    def read(self, names=None):
         raise error
 
     return read
