@@ -30,14 +30,14 @@ def report(
     if data is not None:
         from skmoe.rows import open_table
 
-        table = open_table(data).read()
+        table = open_table(data)
         if encoder.target is None:
             raise ValueError(f"{model}: the model does not know its target; leave the table out")
         X, y, _ = encoder.rows(table, unseen="empty")
         if len(y) == 0:
             raise ValueError(f"{data}: no row has the target and all inputs")
-        if len(y) < table.num_rows:
-            note(f"{table.num_rows - len(y)} of {table.num_rows} rows lack a value and were left out")
+        if len(y) < table.n:
+            note(f"{table.n - len(y)} of {table.n} rows lack a value and were left out")
     from skmoe.report import write
     from skmoe.rows.writing import replacing
 

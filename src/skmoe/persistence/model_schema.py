@@ -25,7 +25,7 @@ from skmoe.persistence.plain import (
     text,
     whole,
 )
-from skmoe.rows.encoder import TableEncoder
+from skmoe.rows.encoder import OF_THE_TABLE, TableEncoder
 
 __all__ = [
     "ARRAYS",
@@ -79,6 +79,7 @@ SETTINGS = (
     "activation",
     "averaging",
     "calibration",
+    "categorical",
     "expert_features",
     "fit_intercept",
     "gate_features",
@@ -110,7 +111,7 @@ ANY_NUMBER = number(infinite=True, nan=True)
 CALIBRATION = record({"shift": number(), "scale": number(above=0.0), "dof": number(above=0.0, infinite=True)})
 COLUMNS = either(nothing, listed(either(text, whole(-(2**63)))))  # that experts or gate look at, by name or place
 FREE: Check = lambda value, where: None  # noqa: E731 - checked by the estimator itself, when it is built
-TABLE = of_type(TableEncoder, without=("notes",))
+TABLE = of_type(TableEncoder, without=OF_THE_TABLE)
 
 
 def header_check(d: int, k: int) -> Check:
