@@ -3,11 +3,15 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint types contract unit fuzz docs accuracy cost reproduce bench-peers bench-real clean
+.PHONY: help demo test lint types contract unit test-oldest test-pythons audit soak fuzz docs accuracy cost reproduce bench-peers bench-real clean
 
 help:
 	@echo "make demo      find the regimes in a real table, compare with least squares, write an HTML report"
 	@echo "make test      lint, types, import contract and tests"
+	@echo "make test-oldest   the tests with the oldest packages that pyproject.toml allows"
+	@echo "make test-pythons  the tests with each Python of 3.11, 3.12 and 3.13 that is there"
+	@echo "make audit     known weaknesses of the packages that a user installs, by pip-audit"
+	@echo "make soak      10,000 fits, saves and loads by threads and processes, with kills and a full disk"
 	@echo "make fuzz      hostile model files, checkpoints, CSV files, command lines and tables, a quarter of an hour"
 	@echo "make docs      the site, with its gallery, into docs/_build/html"
 	@echo "make accuracy  Algorithm 1 alone, over 20 seeds, beside the plain decompositions"
@@ -38,6 +42,41 @@ contract: $(VENV)/.installed
 
 unit: $(VENV)/.installed
 	OMP_NUM_THREADS=1 SCIPY_ARRAY_API=1 $(BIN)/pytest -n auto src tests
+
+# The oldest packages that are allowed, in an environment of their own.
+OLDEST := .venv-oldest
+$(OLDEST)/.installed: pyproject.toml tests/lower_bounds.py
+	$(PYTHON) -m venv $(OLDEST)
+	$(PYTHON) tests/lower_bounds.py > $(OLDEST)/constraints.txt
+	$(OLDEST)/bin/pip install --quiet --disable-pip-version-check --constraint $(OLDEST)/constraints.txt --editable ".[test]"
+	touch $@
+
+test-oldest: $(OLDEST)/.installed
+	OMP_NUM_THREADS=1 SCIPY_ARRAY_API=1 $(OLDEST)/bin/pytest -n auto src tests
+
+PYTHONS := python3.11 python3.12 python3.13
+test-pythons:
+	@for python in $(PYTHONS); do \
+		if ! $$python --version > /dev/null 2>&1; then echo "$$python is not there"; continue; fi; \
+		$$python -m venv .venv-$$python \
+		&& .venv-$$python/bin/pip install --quiet --disable-pip-version-check --editable ".[test]" \
+		&& OMP_NUM_THREADS=1 SCIPY_ARRAY_API=1 .venv-$$python/bin/pytest -n auto src tests || exit 1; \
+	done
+
+# A package that the service of advisories does not know fails too: what was not looked at is not clean.
+AUDIT := .venv-audit
+$(AUDIT)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(AUDIT) && $(PYTHON) -m venv $(AUDIT)/user
+	$(AUDIT)/bin/pip install --quiet --disable-pip-version-check pip-audit
+	$(AUDIT)/user/bin/pip install --quiet --disable-pip-version-check ".[data,plot,dask]"
+	$(AUDIT)/user/bin/pip uninstall --quiet --yes skmoe pip setuptools
+	touch $@
+
+audit: $(AUDIT)/.installed
+	$(AUDIT)/bin/pip-audit --strict --progress-spinner off $$(printf -- '--path %s ' $(AUDIT)/user/lib/python3*/site-packages)
+
+soak: $(VENV)/.installed
+	$(BIN)/python benchmarks/reliability/soak.py --write
 
 fuzz: $(VENV)/.installed
 	SCIPY_ARRAY_API=1 $(BIN)/python benchmarks/fuzz/fuzz.py
@@ -87,5 +126,5 @@ bench-real: $(REAL)/.installed
 	$(if $(UCI),$(REAL)/bin/python benchmarks/real/compare.py --uci $(UCI) --fresh $(OURS))
 
 clean:
-	rm -rf $(VENV) $(PEERS) $(REAL) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist \
+	rm -rf $(VENV) $(PEERS) $(REAL) $(OLDEST) $(AUDIT) $(addprefix .venv-,$(PYTHONS)) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist \
 		docs/_build docs/gallery docs/generated

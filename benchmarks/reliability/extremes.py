@@ -1,7 +1,8 @@
 """Fits of one table in extreme units, beside the fit in ordinary ones: the same to 1e-6, or refused.
 
 Each case multiplies or shifts inputs, output or weights. A fit is the same when coefficients, standard errors,
-predictions, intervals and log densities are those of the ordinary fit, taken to the units of the case.
+predictions, intervals and log densities are those of the ordinary fit, taken to the units of the case. The paper's
+model, with unit experts and no intercepts, is another one in other units, and takes no part.
 
     python benchmarks/reliability/extremes.py [--write]
 """
@@ -164,7 +165,6 @@ METHODS: dict[str, dict[str, Any]] = {
     "two": {"n_experts": 2},
     "auto": {"n_experts": "auto"},
     "joint-em": {"n_experts": 2, "method": "joint-em", "max_iter": 2000},
-    "spectral": {"n_experts": 2, "method": "spectral", "input_law": "gaussian"},
 }
 
 
