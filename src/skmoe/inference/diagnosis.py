@@ -23,6 +23,7 @@ __all__ = [
     "coarse_outputs",
     "diagnose",
     "few_rows",
+    "rows_fitted",
 ]
 
 LOOK_ROWS = 20_000  # rows that calibration is judged by
@@ -77,7 +78,7 @@ def coarse_outputs(model: Any) -> str:
 
 def few_rows(model: Any, least: float = TOO_FEW) -> list[str]:
     """Sentences on a fit with fewer than `least` rows for each parameter, or for each coefficient of an expert."""
-    n, said = _rows_fitted(model), []
+    n, said = rows_fitted(model), []
     if n < least * model.n_parameters_:
         said.append(
             f"{model.n_parameters_} parameters were fitted to {n:g} rows, {n / model.n_parameters_:.1f} rows for each: "
@@ -91,7 +92,7 @@ def few_rows(model: Any, least: float = TOO_FEW) -> list[str]:
     return said
 
 
-def _rows_fitted(model: Any) -> float:
+def rows_fitted(model: Any) -> float:
     """Rows of the fit; whole weights count as repeated rows."""
     return float(model.history_["inputs"].get("total", model.history_["rows"]))
 
@@ -109,7 +110,7 @@ def _some_rows(*arrays: Any) -> tuple[np.ndarray, ...]:
 
 
 def _rows(table: Summary, model: Any) -> None:
-    n, p = _rows_fitted(model), model.n_parameters_
+    n, p = rows_fitted(model), model.n_parameters_
     finding = f"{n / p:.1f} ({n:g} rows, {p} parameters)"
     said = few_rows(model)
     few = n < TOO_FEW * p
