@@ -9,7 +9,14 @@ from scipy import stats
 
 from skmoe.inference.fitted_range import rows_outside
 from skmoe.inference.formatting import listed
-from skmoe.inference.held_out import calibration_in_words, near_ties, seen_counts, seen_where, stability_in_words
+from skmoe.inference.held_out import (
+    calibration_in_words,
+    coverage_in_words,
+    near_ties,
+    seen_counts,
+    seen_where,
+    stability_in_words,
+)
 from skmoe.inference.residuals import residual_findings
 from skmoe.inference.summary import Summary
 from skmoe.rows.arrays import to_numpy
@@ -205,6 +212,9 @@ def _held_out(table: Summary, model: Any) -> None:
         finding = f"{model.n_experts_} of {tried[0][0]} to {tried[-1][0]} tried"
         words = f"NEAR TIE: {'; '.join(ties)}" if ties else "held-out rows are clear about it"
         table.rows.append(("number of experts", finding, words))
+    if held := coverage_in_words(model):
+        finding = ", ".join(f"{100 * c:g}%: {100 * share:.0f}%" for c, share in model.history_["coverage"])
+        table.rows.append(("intervals on rows left out", finding, held))
     if corrected := calibration_in_words(model):
         finding = f"scale {model.calibration_.scale:.2f}, shift {model.calibration_.shift:.2f}"
         table.rows.append(("intervals corrected", finding, corrected))

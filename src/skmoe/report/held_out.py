@@ -19,9 +19,8 @@ from sklearn.model_selection import KFold
 from skmoe.report.rows import Rows, evenly_spaced
 from skmoe.rows.checks import check_columns
 
-__all__ = ["COVERAGES", "Judged", "Judgement", "Protocol", "cross_fitted", "judged_on_test"]
+__all__ = ["Judged", "Judgement", "Protocol", "cross_fitted", "judged_on_test"]
 
-COVERAGES = (0.5, 0.9, 0.95)
 CROSS_ROWS = 2000  # rows that models are fitted to again for
 LEAST_ROWS = 20  # below which errors of parts of the rows say nothing
 

@@ -77,12 +77,12 @@ def _regimes(data: ReportData) -> Card:
     if k == 1:
         return Card("Regimes", "1", "one expert, everywhere")
     names = list(dict.fromkeys(c.name for regime in data.regimes or () for c in regime.conditions[:1]))
-    more = "" if len(names) <= NAMED else " and others"
-    detail = f"told apart by {', '.join(names[:NAMED])}{more}" if more else f"told apart by {listed(names)}"
+    named = [*names[:NAMED], *(["others"] if len(names) > NAMED else [])]
+    detail = f"told apart by {listed(named)}" if named else "one expert for each"
     low = unstable(data.model)
     if low and all(seen_counts(data.model)):
         detail += f"; {len(low)} of them not stable"
-    return Card("Regimes", f"{k}", detail if names else "one expert for each")
+    return Card("Regimes", f"{k}", detail)
 
 
 def _held_out(data: ReportData) -> tuple[Card, ...]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from skmoe.inference import inputs_of
+from skmoe.inference.calibrate import COVERAGES
 from skmoe.inference.formatting import fixed, listed, percent, three_digits
 from skmoe.plots import BandDisplay, PredictionDisplay
 from skmoe.plots.outputs import MOST_POINTS
 from skmoe.plots.reading import feature_of
 from skmoe.report.data import ReportData
 from skmoe.report.figures import draw, draw_made
-from skmoe.report.held_out import COVERAGES, Judged, Judgement, Protocol
+from skmoe.report.held_out import Judged, Judgement, Protocol
 from skmoe.report.records import Figure, Number, Table
 
 __all__ = ["Prediction", "compared", "prediction"]
@@ -91,9 +92,11 @@ def _protocol(data: ReportData, found: Judgement) -> str:
     stopped = ""
     if found.unfinished:
         stopped = f" Of {found.folds} fits to part of the rows {found.unfinished} did not converge."
+    encoder = data.model.encoder_
+    weights = " Rows count alike there, though the fit weighted them." if encoder and encoder.weights else ""
     return (
         f"Each row was predicted by a model fitted to the other rows, in {found.folds} folds; so were {rivals}, in the "
-        f"same folds.{some}{kept}{stopped}"
+        f"same folds.{some}{kept}{weights}{stopped}"
     )
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from skmoe.inference import few_rows, rows_outside
+from skmoe.inference.calibrate import COVERAGES
 from skmoe.inference.diagnosis import SMALL_SHARE, rows_fitted
 from skmoe.inference.formatting import listed, percent
 from skmoe.inference.held_out import near_ties, seen_counts, seen_where, stability_in_words
 from skmoe.plots import CalibrationDisplay
 from skmoe.report.data import ReportData
 from skmoe.report.figures import draw_made
-from skmoe.report.held_out import COVERAGES, Judged, Judgement
+from skmoe.report.held_out import Judgement
 from skmoe.report.records import Check, Figure, Verdict
 
 __all__ = ["Trust", "checks", "trust"]
@@ -57,26 +59,31 @@ def _sentence(text: str) -> str:
 
 def _coverage(data: ReportData) -> Check | None:
     if isinstance(data.judgement, str):
-        return None
+        return _coverage_in_the_fit(data)
     mixture = data.judgement.mixture
-    finding = listed([f"{100 * c:g}% intervals hold {percent(mixture.inside(c))}" for c in COVERAGES])
-    return Check("Intervals on rows held out", finding, *_about_coverage(mixture))
+    return _about_coverage("Intervals on rows held out", [(c, mixture.inside(c)) for c in COVERAGES], len(mixture.y))
 
 
-def _about_coverage(mixture: Judged) -> tuple[str, Verdict]:
-    n = len(mixture.y)
+def _coverage_in_the_fit(data: ReportData) -> Check | None:
+    found, n = data.model.history_.get("coverage", []), data.model.history_.get("fold_rows", 0)
+    return _about_coverage("Intervals on rows left out in the fit", found, n) if found else None
+
+
+def _about_coverage(name: str, found: Sequence[tuple[float, float]], n: int) -> Check:
+    finding = listed([f"{100 * c:g}% intervals hold {percent(share)}" for c, share in found])
     short: list[str] = []
     long: list[str] = []
-    for c in COVERAGES:
-        excess = mixture.inside(c) - c
-        if abs(excess) > max(TOLERABLE, UNLIKELY * float(np.sqrt(c * (1 - c) / n))):
-            (long if excess > 0 else short).append(f"{100 * c:g}%")
+    for c, share in found:
+        if abs(share - c) > max(TOLERABLE, UNLIKELY * float(np.sqrt(c * (1 - c) / n))):
+            (long if share > c else short).append(f"{100 * c:g}%")
     if short:
         words = f"Intervals of {listed(short)} hold fewer outputs held out than they should: they are too narrow."
-        return words, Verdict.CAREFUL
+        return Check(name, finding, words, Verdict.CAREFUL)
     if long:
-        return f"Intervals of {listed(long)} hold more than they should: they are wider than need be.", Verdict.NOTE
-    return f"They hold as many as they should, as far as {n:,} rows can tell.", Verdict.FINE
+        words = f"Intervals of {listed(long)} hold more than they should: they are wider than need be."
+        return Check(name, finding, words, Verdict.NOTE)
+    words = f"They hold as many as they should, as far as {n:,} rows can tell."
+    return Check(name, finding, words, Verdict.FINE)
 
 
 def _stability(data: ReportData) -> Check | None:
