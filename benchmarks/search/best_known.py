@@ -30,14 +30,19 @@ Record = dict[str, Any]
 Best = dict[str, dict[str, Any]]
 
 
+def penalty_of(record: Record) -> float:
+    """The penalty of a fit, whether it was asked for or chosen."""
+    return float(record.get("chosen", "nan") if record["penalty"] == "auto" else record["penalty"])
+
+
 def by_objective(record: Record) -> bool:
     """Whether a fit is measured by its penalised objective."""
-    return bool(record["penalty"] > LIKELIHOOD or record.get("by") == "objective")
+    return bool(record["penalty"] == "auto" or record["penalty"] > LIKELIHOOD or record.get("by") == "objective")
 
 
 def cell(record: Record) -> str:
     """Name of the problem that a record is about: all fits of it aim at the same maximum."""
-    aim = f", penalty {record['penalty']:g}" if by_objective(record) else ""
+    aim = f", penalty {penalty_of(record):g}" if by_objective(record) else ""
     return f"{record['table']}, split {record['split']}, k={record['k']}{aim}"
 
 

@@ -1,7 +1,7 @@
 """How often a default fit comes near the best known maximum on real tables and smooth curves, and what it misses.
 
     python benchmarks/search/reach.py [--tables NAME ...] [--experts 2 3 4 6] [--splits 3] [--seeds 7] [--long 100]
-                                      [--n-init N] [--penalty 1e-5] [--python PATH] [--jobs 2] [--out FILE]
+                                      [--n-init N] [--penalty 1e-5|auto] [--python PATH] [--jobs 2] [--out FILE]
                                       [--merge FILE ...] [--quick]
 
 Twelve real tables (``benchmarks/real/common_tables.py`` says where they are) and three curves, which no mixture of few
@@ -28,7 +28,7 @@ import threading
 import time
 import zlib
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -61,12 +61,12 @@ class Fit(NamedTuple):
     seed: int
     code: str
     n_init: int | None
-    penalty: float
+    penalty: float | str
 
     def settings(self, own: bool) -> dict[str, Any]:
         """Arguments of `MoERegressor`, of which a version takes those it knows; the width of the search is our own."""
         found: dict[str, Any] = {"n_experts": self.k, "noise": "per-expert", "random_state": self.seed}
-        found |= {"penalty": self.penalty, "calibration": None}
+        found |= {"penalty": self.penalty} if self.penalty == "auto" else {"penalty": self.penalty, "calibration": None}
         if own and self.n_init is not None:
             found["n_init"] = self.n_init
         return found
@@ -96,8 +96,22 @@ def plan(arguments: argparse.Namespace) -> Iterator[list[Fit]]:
                     ours = Fit(*here, seed, arguments.label, arguments.n_init, penalty)
                     other = [Fit(*here, seed, arguments.other_label, None, penalty)] if arguments.python else []
                     yield [ours, *other]
-                for seed in range(FIRST_LONG_SEED, FIRST_LONG_SEED + bool(arguments.long) * arguments.long_seeds):
-                    yield [Fit(*here, seed, arguments.label, arguments.long, penalty)]
+                if penalty != "auto":
+                    yield from ([fit] for fit in long_runs(*here, penalty, arguments))
+
+
+def long_runs(table: str, split: int, k: int, penalty: float, arguments: argparse.Namespace) -> Iterator[Fit]:
+    """Long runs of one problem."""
+    for seed in range(FIRST_LONG_SEED, FIRST_LONG_SEED + bool(arguments.long) * arguments.long_seeds):
+        yield Fit(table, split, k, seed, arguments.label, arguments.long, penalty)
+
+
+def chosen_problems(records: Iterable[dict[str, Any]], arguments: argparse.Namespace) -> Iterator[list[Fit]]:
+    """Long runs with the penalties that default fits chose."""
+    default = [record for record in records if record["penalty"] == "auto" and "chosen" in record]
+    chosen = {(r["table"], r["split"], r["k"], r["chosen"]) for r in default}
+    for problem in sorted(chosen):
+        yield from ([fit] for fit in long_runs(*problem, arguments))
 
 
 def merged(paths: list[Path]) -> dict[Fit, dict[str, Any]]:
@@ -109,8 +123,17 @@ def merged(paths: list[Path]) -> dict[Fit, dict[str, Any]]:
 def run(arguments: argparse.Namespace, console: Console) -> list[dict[str, Any]]:
     """Make the fits that are not among those merged, and return the records of all."""
     records = merged(arguments.merge)
-    todo = [[fit for fit in group if fit not in records] for group in plan(arguments)]
-    todo = [] if arguments.only_report else [group for group in todo if group]
+    if not arguments.only_report:
+        make_fits(plan(arguments), records, arguments, console)
+        make_fits(chosen_problems(list(records.values()), arguments), records, arguments, console)
+    return list(records.values())
+
+
+def make_fits(
+    groups: Iterable[list[Fit]], records: dict[Fit, dict[str, Any]], arguments: argparse.Namespace, console: Console
+) -> None:
+    """Make those of the fits that have no record yet, and add their records."""
+    todo = [group for group in ([fit for fit in group if fit not in records] for group in groups) if group]
     lock, begin, done = threading.Lock(), time.perf_counter(), 0
     with tempfile.TemporaryDirectory() as folder:
         places: dict[tuple[str, int], tuple[Path, int]] = {}
@@ -141,7 +164,6 @@ def run(arguments: argparse.Namespace, console: Console) -> list[dict[str, Any]]
         pythons = {arguments.label: sys.executable}
         pythons |= {arguments.other_label: arguments.python} if arguments.python else {}
         workers.side_by_side(todo, make, pythons, min(arguments.jobs, max(len(todo), 1)))
-    return list(records.values())
 
 
 # -- tables -----------------------------------------------------------------------------------------------------------
@@ -156,7 +178,8 @@ def cells_of(found: Any) -> list[str]:
 
 
 def variant(record: dict[str, Any]) -> str:
-    return record["code"] + ("" if record["n_init"] is None else f", n_init={record['n_init']}")
+    default = ", default fit" if record["penalty"] == "auto" else ""
+    return record["code"] + default + ("" if record["n_init"] is None else f", n_init={record['n_init']}")
 
 
 def grouped(records: list[dict[str, Any]], *keys: Any) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
@@ -215,7 +238,12 @@ def arguments_of(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--long", type=int, default=0, help="n_init of long runs; 0: none")
     parser.add_argument("--long-seeds", type=int, default=1, help="long runs a table, split and number of experts")
     parser.add_argument("--n-init", type=int, help="of our fits, in place of the default")
-    parser.add_argument("--penalty", type=float, default=1e-5, help="of our fits")
+    parser.add_argument(
+        "--penalty",
+        type=lambda word: word if word == "auto" else float(word),
+        default=1e-5,
+        help='of our fits; "auto": fits as by default, each beside the best known with the penalty it chose',
+    )
     parser.add_argument("--by", choices=("likelihood", "objective"), default="likelihood", help="what is compared")
     parser.add_argument("--python", help="an interpreter with another version of skmoe, to be measured as well")
     parser.add_argument("--label", default="current", help="name of our fits in records and tables")
@@ -231,7 +259,7 @@ def arguments_of(words: list[str] | None = None) -> argparse.Namespace:
     arguments = parser.parse_args(words)
     if arguments.quick:
         arguments.tables, arguments.experts, arguments.splits, arguments.seeds = ["sine"], [2], 1, 2
-    if arguments.python and arguments.penalty > best_known.LIKELIHOOD:
+    if arguments.python and (arguments.penalty == "auto" or arguments.penalty > best_known.LIKELIHOOD):
         parser.error("--python compares fits by maximum likelihood: leave --penalty at its default")
     if arguments.label == arguments.other_label:
         parser.error("--label and --other-label must differ")

@@ -68,6 +68,7 @@ def fit(X: np.ndarray, y: np.ndarray, settings: dict[str, Any], limit: float = 0
         "n_parameters": int(model.n_parameters_),
         "seconds": seconds,
         "skmoe": __version__,
+        **({"chosen": float(model.penalty_)} if hasattr(model, "penalty_") else {}),
     }
 
 

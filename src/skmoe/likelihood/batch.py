@@ -21,7 +21,7 @@ from skmoe.model.family import Family, Law
 from skmoe.model.gate import with_zero_row
 from skmoe.rows.arrays import Array, array_namespace, on_accelerator, to_device, to_numpy
 from skmoe.rows.blocks import sum_over_blocks
-from skmoe.rows.products import monomials, unpack_symmetric, weighted_grams
+from skmoe.rows.products import unpack_symmetric, weighted_grams
 
 __all__ = [
     "BatchPosterior",
@@ -154,11 +154,6 @@ def batch_posterior(family: Family, W: Array, A: Array, scale: Array, U: Array, 
     return BatchPosterior(R, P, law, (top + log_total)[:, 0, :])
 
 
-def _grams(C: Array, Z: Array) -> Array:
-    """Gram matrices of a block, packed; many channels are one product on an accelerator too."""
-    return C @ monomials(Z).T if on_accelerator(Z) else weighted_grams(C, Z)
-
-
 def batch_totals(
     problem: Problem, batch: ThetaBatch, kernel: BatchKernel, *more: Array | None, channels: int | None = None
 ) -> list[Array]:
@@ -239,9 +234,9 @@ def batch_sums(
             return sums
         expert, gate = flat(R if curve is None else R * curve), flat(drawn * (1 - P))
         if U is V:
-            both = _grams(xp.concat([expert, gate], axis=0), U)
+            both = weighted_grams(xp.concat([expert, gate], axis=0), U)
             return *sums, both[: S * k, :], both[S * k :, :]
-        return *sums, _grams(expert, U), _grams(gate, V)
+        return *sums, weighted_grams(expert, U), weighted_grams(gate, V)
 
     totals = batch_totals(problem, batch, kernel, run_weight)
     rows = problem.rows

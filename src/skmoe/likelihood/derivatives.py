@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.likelihood.hessian import assembled, grouped, input_blocks, noise_blocks
+from skmoe.likelihood.hessian import assembled, grouped, input_blocks, noise_blocks, score_blocks
 from skmoe.likelihood.penalty import penalty_at, penalty_information
 from skmoe.likelihood.problem import Problem
 from skmoe.likelihood.rows import Block, weighted
 from skmoe.likelihood.theta import Theta
 from skmoe.model.posterior import Posterior
-from skmoe.rows.arrays import Array, array_namespace, to_numpy
+from skmoe.rows.arrays import array_namespace, to_numpy
 from skmoe.rows.blocks import block_rows_for
 from skmoe.rows.products import gram_channels
 
@@ -85,9 +85,7 @@ def information(problem: Problem, theta: Theta) -> Curvature:
             *noise_blocks(problem, post, block),
         )
 
-    pairs = problem.k * (2 * problem.k - 1)
-    rows = block_rows_for(max(pairs, gram_channels(problem.De, pairs, problem.rows.X)))
-    totals = problem.mean_of(kernel, theta, block_rows=min(rows, problem.block_rows))
+    totals = problem.mean_of(kernel, theta, block_rows=_information_rows(problem))
     n_first = 4 + len(problem.noise_groups)
     H = assembled(problem, *(to_numpy(b) for b in totals[n_first:])) + penalty_information(problem)
     here = _gradient_of(problem, theta, totals[:n_first])
@@ -96,15 +94,14 @@ def information(problem: Problem, theta: Theta) -> Curvature:
 
 def score_outer(problem: Problem, theta: Theta) -> np.ndarray:
     """Mean over rows of the outer product of a row's score, (p, p): the middle of the sandwich."""
+    totals = problem.mean_of(
+        lambda post, block: score_blocks(problem, post, block), theta, block_rows=_information_rows(problem)
+    )
+    return assembled(problem, *(to_numpy(b) for b in totals))
 
-    def kernel(post: Posterior, block: Block) -> tuple[Array]:
-        xp = array_namespace(block.U)
-        RA, E = post.R * post.law.score, (post.R - post.P)[:-1, :]
-        rows = [RA[i, :] * block.U for i in range(problem.k)] + [E[i, :] * block.V for i in range(problem.k - 1)]
-        if problem.noise_groups:
-            rows += [row[None, :] for row in grouped(problem, post.R * post.law.scale_score)]
-        S = xp.concat(rows, axis=0)
-        return (weighted(S, block.weight) @ S.T,)
 
-    rows = min(block_rows_for(2 * problem.n_parameters), problem.block_rows)
-    return to_numpy(problem.mean_of(kernel, theta, block_rows=rows)[0])
+def _information_rows(problem: Problem) -> int:
+    """Rows per block of a pass over all pairs of channels."""
+    pairs = problem.k * (2 * problem.k - 1)
+    rows = block_rows_for(max(pairs, gram_channels(problem.De, pairs)))
+    return min(rows, problem.block_rows)

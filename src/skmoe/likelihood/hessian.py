@@ -1,4 +1,4 @@
-"""Blocks of the observed information: channel weights of a block of rows, and how their sums are laid out.
+"""Blocks of the information and of the scores' outer products: channel weights of rows, and how sums are laid out.
 
 Letters: ``RA`` is r times an expert's score, ``T`` is r times its score over the log scale, added up over the experts
 that share one.
@@ -15,7 +15,15 @@ from skmoe.model.posterior import Posterior
 from skmoe.rows.arrays import Array, array_namespace
 from skmoe.rows.products import place_blocks, unpack_symmetric, weighted_grams
 
-__all__ = ["assembled", "expert_expert_weights", "expert_gate_weights", "grouped", "input_blocks", "noise_blocks"]
+__all__ = [
+    "assembled",
+    "expert_expert_weights",
+    "expert_gate_weights",
+    "grouped",
+    "input_blocks",
+    "noise_blocks",
+    "score_blocks",
+]
 
 
 def grouped(problem: Problem, C: Array) -> list[Array]:
@@ -24,14 +32,18 @@ def grouped(problem: Problem, C: Array) -> list[Array]:
     return [xp.sum(C[group, :], axis=0) for group in problem.noise_groups]
 
 
+def pair_weights(C: Array) -> Array:
+    """Products of channels, c_i c_j for i <= j, by rows of the upper triangle."""
+    return array_namespace(C).concat([C[i : i + 1, :] * C[i:, :] for i in range(C.shape[0])], axis=0)
+
+
 def expert_expert_weights(RA: Array, diagonal: Array) -> Array:
     """Channel weights of the experts' blocks i <= j: r_i alpha_i r_j alpha_j, plus a diagonal part."""
-    rows = []
+    weights, start = pair_weights(RA), 0
     for i in range(RA.shape[0]):
-        products = RA[i : i + 1, :] * RA[i:, :]
-        products[0, :] += diagonal[i, :]
-        rows.append(products)
-    return array_namespace(RA).concat(rows, axis=0)
+        weights[start, :] += diagonal[i, :]
+        start += RA.shape[0] - i
+    return weights
 
 
 def expert_gate_weights(RA: Array, R: Array) -> Array:
@@ -45,23 +57,48 @@ def expert_gate_weights(RA: Array, R: Array) -> Array:
     return array_namespace(RA).concat(rows, axis=0)
 
 
-def input_blocks(problem: Problem, post: Posterior, block: Block) -> tuple[Array, ...]:
-    """Sums of the blocks expert-expert (packed), expert-gate (full or packed), gate-gate (packed)."""
+def _input_sums(problem: Problem, block: Block, expert: Array, cross: Array, gate: Array) -> tuple[Array, ...]:
+    """Sums of channel weights times x x': expert-expert (packed), expert-gate (full or packed), gate-gate (packed)."""
     U, V, _, weight = block
     xp = array_namespace(U)
-    alpha = post.law.score
-    RA = post.R * alpha
-    expert = weighted(expert_expert_weights(RA, post.R * post.law.curvature - RA * alpha), weight)
+    expert = weighted(expert, weight)
     if problem.k == 1:
         return (weighted_grams(expert, U),)
-    cross = weighted(expert_gate_weights(RA, post.R), weight)
-    gate = weighted(gate_channels(post.P) - gate_channels(post.R), weight)
+    cross, gate = weighted(cross, weight), weighted(gate, weight)
     if problem.rows.map.shared:
         grams = weighted_grams(xp.concat([expert, cross, gate], axis=0), U)
         first, second = expert.shape[0], expert.shape[0] + cross.shape[0]
         return grams[:first, :], grams[first:second, :], grams[second:, :]
     mixed = xp.stack([(U * cross[c, :]) @ V.T for c in range(cross.shape[0])])
     return weighted_grams(expert, U), mixed, weighted_grams(gate, V)
+
+
+def input_blocks(problem: Problem, post: Posterior, block: Block) -> tuple[Array, ...]:
+    """Sums of the information's blocks over inputs."""
+    alpha = post.law.score
+    RA = post.R * alpha
+    expert = expert_expert_weights(RA, post.R * post.law.curvature - RA * alpha)
+    gate = gate_channels(post.P) - gate_channels(post.R) if problem.k > 1 else RA
+    return _input_sums(problem, block, expert, expert_gate_weights(RA, post.R) if problem.k > 1 else RA, gate)
+
+
+def score_blocks(problem: Problem, post: Posterior, block: Block) -> tuple[Array, ...]:
+    """Sums of the blocks of the scores' outer products, laid out as those of the information.
+
+    Products of channels come first, then those of inputs: a quarter of the work of outer products of whole scores.
+    """
+    U, V, _, weight = block
+    xp = array_namespace(U)
+    RA, E = post.R * post.law.score, (post.R - post.P)[:-1, :]
+    cross = xp.reshape(RA[:, None, :] * E[None, :, :], (-1, RA.shape[1]))
+    sums = _input_sums(problem, block, pair_weights(RA), cross, pair_weights(E) if problem.k > 1 else E)
+    if not problem.noise_groups:
+        return sums
+    noise = xp.stack(grouped(problem, post.R * post.law.scale_score))
+    T = weighted(noise, weight)
+    experts = [xp.reshape((RA * T[s, :]) @ U.T, (-1,)) for s in range(T.shape[0])]
+    gates = [xp.reshape((E * T[s, :]) @ V.T, (-1,)) for s in range(T.shape[0])]
+    return *sums, T @ noise.T, xp.zeros_like(T[:, 0]), xp.stack(experts), xp.stack(gates)
 
 
 def noise_blocks(problem: Problem, post: Posterior, block: Block) -> tuple[Array, ...]:

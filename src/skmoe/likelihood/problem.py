@@ -183,7 +183,7 @@ class Problem:
     def block_rows(self) -> int:
         """Rows per block of an EM pass."""
         widest = max(self.De, self.Dg)
-        return block_rows_for(max(gram_channels(widest, widest, self.rows.X), widest + 6 * self.k))
+        return block_rows_for(max(gram_channels(widest, widest), widest + 6 * self.k))
 
     def on_device(self, theta: Theta) -> tuple[Array, Array, Array]:
         """Parameters on the rows' device, the gate with its zero row."""

@@ -79,18 +79,29 @@ class SearchConfig:
     """Part of the finished starts that must have ended at the best optimum, or there is doubt."""
     rounds: int = 12
     """Most rounds of moves."""
-    round_patience: int = 3
+    round_patience: int = 2
     """Rounds in a row without a gain after which a search in doubt ends."""
     strengths: tuple[float, ...] = (0.3, 3.0)
     """Penalties under which models are grown where there is doubt, beside the one asked for."""
+    ladders: int = 1
+    """Times that models are grown from one expert up; from the second on splits are drawn."""
     beam: int = 2
-    """Models that are grown, or moved from, side by side."""
+    """Models that are grown side by side."""
     splits: int = 6
     """Splits tried of a model, the most promising ones."""
+    ladder_gain: float = 0.5
+    """Gain over a stride below which a model has arrived while it is grown: its experts are split again, or its
+    penalty is let go."""
+    ladder_steps: int = 16
+    """Longest climb of a model that is grown further, in L-BFGS steps."""
     growth: float = 1.5
     """Experts that a growing model gains at a time, relative to those it has; at least one."""
-    regrow: int = 3
-    """Models that are grown by one expert and pruned again, every other round."""
+    near: int = 4
+    """Ends, the best ones, from which moves are tried."""
+    regrow: int = 2
+    """How many of them in a round."""
+    regrow_splits: int = 12
+    """Splits tried of a model that is grown by one expert and pruned again: twice as many gain twice as often."""
     pool: int = 4
     """Ends that are recombined with one another."""
     pairs: int = 3
@@ -189,7 +200,9 @@ class SearchConfig:
             rounds=wider("rounds"),
             splits=max(2, round(self.splits * times**0.5)),
             beam=max(1, round(self.beam * times**0.5)),
+            near=wider("near"),
             regrow=wider("regrow"),
+            ladders=wider("ladders"),
             pool=wider("pool", 2),
             pairs=wider("pairs"),
             more_starts=wider("more_starts"),

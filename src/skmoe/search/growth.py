@@ -25,26 +25,31 @@ def ladder(
     rng: np.random.Generator,
     same: float,
     on_step: Callable[[BatchAscent], None] | None = None,
+    *,
+    drawn: bool = False,
 ) -> list[Start]:
     """Models grown from the single regression `one`, with several strengths of the penalty side by side.
 
     Each expert of the best few is split in several ways. A penalty smooths the landscape: what is found under it is
     then let go, and is often a better optimum than without it. Ends whose objectives differ by less than `same` are
-    taken for one.
+    taken for one. Splits are the most promising ones, or `drawn` by what they promise.
     """
     own = part.settings.penalty
     strengths = [own, *(tau for tau in config.strengths if tau > own)]
     models = {tau: [one] for tau in strengths}
     if not own:
         part = replace(part, settings=replace(part.settings, pooled=one.A[0]))
+    hasty = replace(config, climb_gain=config.ladder_gain)
+    shorter = replace(hasty, climb_steps=config.ladder_steps)
     k = 1
     while k < part.k:
         k = min(max(k + 1, round(k * config.growth)), part.k)
         problem, starts, penalties = part.with_experts(k), list[Start](), list[float]()
         for tau, thetas in models.items():
-            grown = grown_starts(problem, thetas, config, rng, config.splits)
+            grown = grown_starts(problem, thetas, config, rng, config.splits, drawn=drawn)
             starts, penalties = starts + grown, penalties + [tau] * len(grown)
-        ends = climb_all(problem, starts, config, penalties, on_step=on_step)
+        # what is split again, or climbed further without its penalty, need not be at its top
+        ends = climb_all(problem, starts, hasty if k == part.k else shorter, penalties, on_step=on_step)
         for tau in strengths:
             tops = distinct((end for end in ends if end.penalty == tau), same)
             models[tau] = [end.start.theta for end in tops[: config.beam]]
@@ -54,7 +59,7 @@ def ladder(
 def regrown(part: Problem, thetas: list[Theta], config: SearchConfig, rng: np.random.Generator) -> list[Start]:
     """One expert more, climbed for a while, then the least missed one dropped."""
     bigger = part.with_experts(part.k + 1)
-    starts = grown_starts(bigger, thetas, config, rng, config.splits)
+    starts = grown_starts(bigger, thetas, config, rng, config.regrow_splits)
     ascent = BatchAscent(bigger, ThetaBatch.of([start.theta for start in starts]))
     ascent.em(config.em_heat)
     ascent.quasi_newton(config.heat)

@@ -127,8 +127,7 @@ def _learn_search(
         one = task.problem(1, task.searched)
         pooled = maximise(one, pooled_regression(one)).theta.A[0]
     task = replace(task, penalty=strength, pooled=pooled)
-    open_questions = request.calibrated or isinstance(penalty, str)
-    if not (auto or request.averaging or (open_questions and n_experts != 1)):
+    if not (auto or request.averaging) and not _questions(task, request, int(n_experts)):
         return task, fit_search(task, int(n_experts), rng), None, None
     choice = choose(task, n_experts, request.averaging, rng)
     task = replace(task, penalty=choice.penalty)
@@ -139,6 +138,12 @@ def _learn_search(
     fitted = fit_search(task, choice.k, rng, warm=starts if choice.k > 1 else ())
     members = average(task, choice, request.averaging) if request.averaging else None
     return task, fitted, choice, members
+
+
+def _questions(task: Task, request: Request, k: int) -> bool:
+    """Whether rows are to be held out for a number of experts that is known: to calibrate, or to choose the penalty."""
+    calibrated = request.calibrated and not task.sampled
+    return k > 1 and (calibrated or (isinstance(task.spec.penalty, str) and task.few_rows(k)))
 
 
 def _experts_carried(task: Task, request: Request) -> int:

@@ -142,17 +142,23 @@ def drop_and_split(problem: Problem, thetas: Sequence[Theta], config: SearchConf
 
 
 def grown_starts(
-    problem: Problem, smaller: Sequence[Theta], config: SearchConfig, rng: np.random.Generator, most: int
+    problem: Problem,
+    smaller: Sequence[Theta],
+    config: SearchConfig,
+    rng: np.random.Generator,
+    most: int,
+    *,
+    drawn: bool = False,
 ) -> list[Start]:
     """Starts with k experts from models with fewer, experts split; at most so many of each model.
 
-    One expert more is each of the most promising splits in turn; several are splits of different experts, drawn by
-    what they promise.
+    One expert more is each of the most promising splits in turn, unless they are to be `drawn`; several are splits of
+    different experts, drawn by what they promise.
     """
     batch = ThetaBatch.of(smaller)
     more, starts = problem.k - batch.k, []
     for model, splits in enumerate(splits_of(problem, batch, config)):
-        for chosen in _choices(splits, more, rng, most):
+        for chosen in _choices(splits, more, rng, most, drawn):
             A, W, sigma = (
                 np.concatenate([part[model], np.zeros((more, *part[model].shape[1:]))])
                 for part in (batch.A, batch.W, batch.sigma)
@@ -164,12 +170,15 @@ def grown_starts(
     return starts
 
 
-def _choices(splits: list[Split], more: int, rng: np.random.Generator, most: int) -> list[tuple[Split, ...]]:
+def _choices(
+    splits: list[Split], more: int, rng: np.random.Generator, most: int, drawn: bool
+) -> list[tuple[Split, ...]]:
     """Sets of splits of different experts, at most so many sets."""
     ranked = sorted(splits, key=lambda split: -split.promise)
-    if more == 1:
-        return [(split,) for split in ranked[:most]]
     weights = np.array([max(split.promise, 1e-12) for split in splits])
+    if more == 1:
+        order = [splits[s] for s in _drawn(weights, rng)] if drawn else ranked
+        return [(split,) for split in order[:most]]
     orders = [ranked] + [[splits[s] for s in _drawn(weights, rng)] for _ in range(most - 1)]
     chosen = []
     for order in orders:

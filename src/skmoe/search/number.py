@@ -240,9 +240,8 @@ def _best_number(tried: list[Tried], most: int, folds: Folds) -> Tried:
 def _with_penalty(task: Task, folds: Folds, choice: Choice, fits: FoldFits, chosen: bool, tell: OnStep) -> Choice:
     """The choice with models of the folds at the top, and, if asked for, the strength that held-out rows prefer."""
     config = task.config
-    few = task.moments.total < config.plenty * fits.problems[0].n_parameters  # with more rows a penalty matters little
     candidates = converged(task, folds, fits, [task.penalty], tell)
-    if not (chosen and few):
+    if not (chosen and task.few_rows(fits.k)):
         return replace(choice, fits=candidates[0])
     others = [tau for tau in config.penalties if tau != task.penalty]
     candidates += converged(task, folds, candidates[0], others, tell)

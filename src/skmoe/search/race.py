@@ -191,9 +191,13 @@ class Search:
         """Look further where ends disagree: models grown from one expert up, then rounds of moves."""
         config = self.config
         self.rows = int(self.rows * config.disputed_rows)  # for later moves: these rows were too few to tell
-        self.most_starts += config.rounds * (config.beam * config.splits + config.pairs + config.more_starts)
-        if part.k > 2:
-            grown_up = ladder(part, pooled_regression(part), config, self.rng, self._same(part), self._on_climb)
+        self.most_starts += config.rounds * (
+            config.regrow * (config.splits + config.regrow_splits) + config.pairs + config.more_starts
+        )
+        for number in range(config.ladders if part.k > 2 else 0):
+            grown_up = ladder(
+                part, pooled_regression(part), config, self.rng, self._same(part), self._on_climb, drawn=number > 0
+            )
             ends = ranked(ends + self._climbed(part, grown_up, bar=ends[0].objective))
         ends = self._rounds(part, ends, config.round_patience)
         self.agreement = self._witnesses(part, ends)
@@ -211,9 +215,9 @@ class Search:
         """Rounds of moves, recombinations and fresh starts until `patience` of them in a row gain nothing."""
         config, idle = self.config, 0
         done: set[tuple[float, ...]] = set()
-        for number in range(config.rounds):
+        for _ in range(config.rounds):
             tops = distinct((end for end in ends if end.finished), self._same(part))
-            starts = self._moves_from(part, tops, done, patience > 1, number)
+            starts = self._moves_from(part, tops, done, patience > 1)
             if not starts:
                 break
             before = ends[0]
@@ -224,25 +228,28 @@ class Search:
                 break
         return ends
 
-    def _moves_from(
-        self, part: Problem, tops: list[End], done: set[tuple[float, ...]], wide: bool, number: int
-    ) -> list[Start]:
-        """Starts of one round: moves from the best ends not tried yet; where `wide`, pairs and fresh starts too."""
+    def _moves_from(self, part: Problem, tops: list[End], done: set[tuple[float, ...]], wide: bool) -> list[Start]:
+        """Starts of one round, none of them tried before: moves from the best ends.
+
+        Where `wide`, from several of them, grown and pruned too; beside pairs of ends and, while there is anything
+        left to try, fresh starts.
+        """
         config, starts = self.config, list[Start]()
-        for end in tops[: config.beam if wide else 1]:
-            if (end.objective,) not in done:
-                done.add((end.objective,))
-                starts += drop_and_split(part, [end.start.theta], config, config.splits)
+        near = [end for end in tops[: config.near if wide else 1] if (end.objective,) not in done][: config.regrow]
+        done |= {(end.objective,) for end in near}
+        thetas = [end.start.theta for end in near]
+        for theta in thetas:
+            starts += drop_and_split(part, [theta], config, config.splits)
         if not wide:
             return starts
-        if number % 2:
-            return regrown(part, [end.start.theta for end in tops[: config.regrow]], config, self.rng)
+        if thetas:
+            starts += regrown(part, thetas, config, self.rng)
         pairs = [(a, b) for j, b in enumerate(tops[: config.pool]) for a in tops[:j]]
         pairs = [(a, b) for a, b in pairs if (a.objective, b.objective) not in done][: config.pairs]
         done |= {(a.objective, b.objective) for a, b in pairs}
         if pairs:
             starts += recombined(part, [(a.start, b.start) for a, b in pairs], config)
-        return starts + self._fresh(part, config.more_starts)
+        return starts + self._fresh(part, config.more_starts) if starts else []
 
     def _contenders(self, part: Problem, ends: list[End]) -> list[End]:
         """The winner, and ends of lower likelihood that might win on all rows: more of them where ends disagreed.

@@ -128,6 +128,10 @@ class Task:
         )
         return Problem(self.rows if rows is None else rows, k, self.spec.family, settings, spread)
 
+    def few_rows(self, k: int) -> bool:
+        """Whether strengths of the penalty are worth comparing: with many rows per parameter they hardly differ."""
+        return self.moments.total < self.config.plenty * self.problem(k).n_parameters
+
     def in_callers_units(self, log_likelihood: float) -> float:
         """Mean log-likelihood of the caller's y from that of the outputs as the model sees them."""
         return log_likelihood - float(np.log(self.map.y_scale))

@@ -73,7 +73,7 @@ def gate_objective(task: GateTask) -> Objective:
     (n, d), k = task.X.shape, task.k
     every = n // max(HESSIAN_ROWS, 50 * (k - 1) * d)
     every = every if every >= 10 else 1
-    widest = gram_channels(d, k * (k - 1) // 2, task.X) // every
+    widest = gram_channels(d, k * (k - 1) // 2) // every
     block_rows = block_rows_for(max(widest, d + 4 * k))
     A, sigma = to_device(task.A, task.X), to_device(np.full(k, task.sigma), task.X)
 

@@ -105,7 +105,7 @@ def score_moment(
 
     m = B.shape[1]
     total, *sums = sum_over_blocks(
-        kernel, X, y, weight, block_rows=block_rows_for(d + (gram_channels(m, 1, X) if order == 2 else m * m))
+        kernel, X, y, weight, block_rows=block_rows_for(d + (gram_channels(m, 1) if order == 2 else m * m))
     )
     moment: Any = 0.0
     for j, L in enumerate(precisions):
