@@ -74,3 +74,21 @@ def test_demo_shows_regimes_as_ranges_and_errors_beside_boosting(tmp_path):
     covered = int(re.search(r"mixture of experts [\d.]+ [\d.]+ (\d+)%", said)[1])
     assert abs(covered - 90) <= 6  # three standard errors of 258 rows
     assert "Concrete: which law holds where" in (tmp_path / "r.html").read_text()
+
+
+def test_report_of_a_table_read_in_blocks_is_from_some_of_its_rows(tmp_path, monkeypatch):
+    monkeypatch.setattr("skmoe.cli.tables.LARGE", 1000)
+    monkeypatch.setattr("skmoe.report.rows.MOST_ROWS", 100)
+    (tmp_path / "rows.csv").write_text(simulated_table(300)[0])
+    page, model = tmp_path / "r.html", tmp_path / "m.skmoe"
+    words = ("--target", "y", "--experts", 2, "--missing", "drop", "--out", model, "--report", page)
+    result = run("fit", tmp_path / "rows.csv", *words)
+    assert result.exit_code == 0, result.output
+    assert "290 rows are read in blocks" in result.stderr
+    for _ in range(2):  # by fit, and then by report
+        assert "Written from 100 of 290 rows, evenly spaced over the table" in page.read_text()
+        assert "Of 290 rows 100 took part, evenly spaced." in page.read_text()
+        page.write_text("")
+        result = run("report", model, tmp_path / "rows.csv", "--html", page)
+        assert "10 of 300 rows of" in result.stderr
+        assert "is not the table of the fit" not in result.stderr

@@ -1,8 +1,8 @@
-"""Between the words of the command line and the estimator: settings, tables, fitting with progress, opening a model."""
+"""Between the words of the command line and the estimator: settings, fitting with progress, opening a model."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from skmoe.cli.shell import note, watching
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from skmoe.estimators import MoERegressor
-    from skmoe.rows import EncodedTable, FileTable, TableEncoder
+    from skmoe.rows import EncodedTable, TableEncoder
 
 __all__ = [
     "as_json",
@@ -19,17 +19,13 @@ __all__ = [
     "held_out_lines",
     "inside",
     "named",
-    "names_in",
     "open_model",
     "parse_calibration",
     "parse_experts",
     "parse_noise",
     "parse_penalty",
-    "streamed_rows",
+    "with_most_experts",
 ]
-
-LARGE = 2**30  # bytes of a table that is read in blocks instead of being held
-MOST_PACKED = 32  # times that a file of numbers is smaller on disk, at most
 
 
 def parse_experts(text: str) -> int | str:
@@ -80,9 +76,11 @@ def parse_calibration(text: str) -> str | None:
     return None if text == "none" else text
 
 
-def names_in(text: str | None) -> list[str]:
-    """Column names split at commas."""
-    return [name.strip() for name in (text or "").split(",") if name.strip()]
+def with_most_experts(model: MoERegressor, most: int | None) -> MoERegressor:
+    """The same model, whose number of experts, if it is chosen, is no larger than this."""
+    if most is not None:
+        model._search_config = replace(model._search_config, most_experts=most)  # type: ignore[misc]
+    return model
 
 
 def fit_watched(model: MoERegressor, X: Any, y: Any, weight: Any = None, *, what: str = "fitting") -> MoERegressor:
@@ -90,30 +88,6 @@ def fit_watched(model: MoERegressor, X: Any, y: Any, weight: Any = None, *, what
     with watching(what) as tell:
         model.set_params(verbose=tell).fit(X, y, sample_weight=weight)
     return model.set_params(verbose=0)
-
-
-def streamed_rows(
-    table: FileTable, target: str, weights: str | None, drop: list[str]
-) -> tuple[EncodedTable, Any, Any] | None:
-    """Inputs, output and weights of a file too large to be held, to be read in blocks; else None.
-
-    Such a file has to hold numbers without gaps: nothing is encoded or imputed on the way.
-    """
-    from skmoe.rows import EncodedTable, TableEncoder
-    from skmoe.rows.columns import Column
-
-    binary = table.kind in ("parquet", "arrow")
-    if table.size < (LARGE // MOST_PACKED if binary else LARGE):
-        return None
-    if binary and 8 * table.n * len(table.names) < LARGE:
-        return None
-    beside = [target, *([weights] if weights else [])]
-    table.check_names([*beside, *drop])
-    inputs = [name for name in table.names if name not in (target, weights, *drop)]
-    words = f"{table.n} rows are read in blocks, as numbers without gaps"
-    encoder = TableEncoder(target, tuple(Column(n, "number") for n in inputs), weights, "error", tuple(drop), (words,))
-    X = EncodedTable(table.columns(inputs), inputs, encoder)
-    return X, table.column(target), None if weights is None else table.column(weights)
 
 
 def open_model(path: str) -> tuple[MoERegressor, TableEncoder]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from skmoe.rows.formats import TEXT, kind_of_file
-from skmoe.rows.table_errors import arrow
+from skmoe.rows.table_errors import TableError, arrow
 
 __all__ = ["replacing", "writing"]
 
@@ -40,6 +40,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 def writing(path: str, schema: Any) -> Iterator[Any]:
     """A writer with ``write_batch``, of the kind that the file's name says; "-" is CSV on standard output."""
     pa, kind = arrow(), kind_of_file(path)
+    if kind == "excel":
+        raise TableError(f"{path}: Excel files are read, not written; name a .csv or .parquet file")
     if kind in TEXT:
         from pyarrow import csv
 
