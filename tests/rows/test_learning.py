@@ -135,12 +135,14 @@ def test_question_mark_among_few_numbers_is_a_gap_and_no_category():
 
 
 def test_stray_text_among_few_numbers_is_refused_but_open_ends_are_categories():
-    stray = [str(i % 10) for i in range(300)]
+    stray = [str(i % 15) for i in range(300)]
     stray[7] = "x"
     with pytest.raises(TableError, match=r"would be numbers but for 'x' \(1 row\)"):
         learned({"x": stray, "y": np.arange(300.0)})
     ends = ["3 or more" if i % 4 == 3 else str(i % 4) for i in range(300)]
-    assert learned({"x": ends, "y": np.arange(300.0)}).features == ["x=1", "x=2", "x=3 or more"]
+    encoder = learned({"x": ends, "y": np.arange(300.0)})
+    assert encoder.features == ["x=1", "x=2", "x=3 or more"]
+    assert "column 'x' holds numbers but for '3 or more' (75 rows), and is taken as categories" in told(encoder)
 
 
 def test_numbers_as_categories_are_asked_for():

@@ -96,6 +96,13 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         for "joint-em" and "spectral".
     expert_features, gate_features : sequences of column names or indices, optional
         Columns that experts and gate look at, by default all.
+    categorical : "auto", None or sequence of column names
+        What becomes of DataFrames (pandas, polars), tables of pyarrow and files with text, categories, dates or gaps.
+        "auto": text becomes categories, one input each but the first, with rare ones pooled; dates become days since
+        the first, month and weekday; numbers that are missing get the median, and an input that says where; gaps in
+        text are a category. `encoder_` holds what was learned, its `notes` say it in words, and predictions take new
+        tables of the same columns. Names are of columns of numbers that are categories as well. None: only numbers
+        without gaps are taken. Arrays hold numbers, whatever this says.
     random_state : int, RandomState, Generator or None
         Same seed, same answer, for any number of threads.
     checkpoint : path, optional
@@ -167,6 +174,7 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         "tol": [Interval(Real, 0, None, closed="neither")],
         "expert_features": "no_validation",  # type: ignore[dict-item]
         "gate_features": "no_validation",  # type: ignore[dict-item]
+        "categorical": [StrOptions({"auto"}), "array-like", None],
         "random_state": RANDOM_STATE,
         "checkpoint": [str, os.PathLike, None],
         "verbose": ["verbose", callable],
@@ -193,6 +201,7 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         tol: float = 1e-4,
         expert_features: Sequence[Any] | None = None,
         gate_features: Sequence[Any] | None = None,
+        categorical: str | Sequence[str] | None = "auto",
         random_state: Any = None,
         checkpoint: Any = None,
         verbose: int | Callable[[Progress], None] = 0,
@@ -213,6 +222,7 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         self.tol = tol
         self.expert_features = expert_features
         self.gate_features = gate_features
+        self.categorical = categorical
         self.random_state = random_state
         self.checkpoint = checkpoint
         self.verbose = verbose
@@ -233,8 +243,9 @@ class MoERegressor(RegressorMixin, BaseEstimator):
         Parameters
         ----------
         X : (n, d) array, DataFrame, pyarrow table, Dask collection, path or pyarrow dataset
-            Arrays of PyTorch and CuPy stay on their device. Files (Parquet, CSV, Arrow) and Dask collections may be
-            larger than memory: they are read in blocks.
+            DataFrames, tables and files may hold text, categories, dates and gaps; see `categorical`. Arrays of PyTorch
+            and CuPy stay on their device. Files (Parquet, CSV, Arrow) and Dask collections may be larger than memory:
+            they are read in blocks.
         y : (n,) array, or str
             Outputs; for files and tables, the name of a column.
         sample_weight : (n,) array or str, optional
@@ -494,13 +505,17 @@ class MoERegressor(RegressorMixin, BaseEstimator):
 
     # -- telling ------------------------------------------------------------------------------------------------------
 
-    def summary(self, *, robust: bool = False) -> Summary:
+    def summary(self, *, robust: bool = False, feature_names: Sequence[str] | None = None) -> Summary:
         """Table of coefficients with standard errors, t values, p values and 95% intervals.
 
         Parameters
         ----------
         robust : bool
             Whether standard errors are from the sandwich formula.
+        feature_names : sequence of str, optional
+            Names of the inputs, by default those of the fit. After a pipeline whose steps return arrays they are
+            ``pipeline[:-1].get_feature_names_out()``; with ``pipeline.set_output(transform="pandas")`` before the fit
+            the model knows them.
 
         Returns
         -------
@@ -508,7 +523,7 @@ class MoERegressor(RegressorMixin, BaseEstimator):
             The table, which prints itself.
         """
         check_is_fitted(self)
-        return summarise(self, robust=robust)
+        return summarise(self, robust=robust, names=feature_names)
 
     def regimes(self, X: Any = None) -> Summary:
         """Where each expert holds: the inputs that decide, and what they are for its rows and for all rows.

@@ -74,12 +74,16 @@ def feature_names(model: Any) -> list[str]:
     return [str(name) for name in getattr(model, "feature_names_in_", [f"x{i}" for i in range(model.n_features_in_)])]
 
 
-def summarise(model: Any, *, robust: bool) -> Summary:
-    """Coefficient table of a fitted `MoERegressor`."""
+def summarise(model: Any, *, robust: bool, names: Sequence[str] | None = None) -> Summary:
+    """Coefficient table of a fitted `MoERegressor`; `names` are of its inputs, where it saw none."""
     k, d = model.expert_coef_.shape
     covariance = model.covariance_robust_ if robust else model.covariance_
     errors = split_errors(covariance, k, d)
-    names, intercept = feature_names(model), model.fit_intercept and model.method != "spectral"
+    known = feature_names(model)
+    names = known if names is None else [str(name) for name in names]
+    if len(names) != d:
+        raise ValueError(f"feature_names has {len(names)} names; the model was fitted to {d} inputs")
+    intercept = model.fit_intercept and model.method != "spectral"
     experts = "expert" if k == 1 else "experts"
     table = Summary(
         f"Mixture of {k} {experts} ({model.parameters_.g.name}), noise {model.noise!r}",
@@ -112,7 +116,7 @@ def summarise(model: Any, *, robust: bool) -> Summary:
             dof = float(model.dof_[i]) if what == "expert" else gate_dof
             if intercept:
                 add(part, "intercept", shift[i], errors[f"{what}_intercept"][i], dof)
-            for j in _used(features, d, names):
+            for j in _used(features, d, known):
                 add(part, names[j], coef[i, j], errors[f"{what}_coef"][i, j], dof)
     for i in range(k if model.noise == "per-expert" else 1):
         part = "noise" if model.noise != "per-expert" else f"noise {i + 1}"

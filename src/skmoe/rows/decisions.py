@@ -17,8 +17,7 @@ __all__ = ["MOST_CATEGORIES", "Decision", "bad_columns", "decide", "rare_rows"]
 
 MOST_CATEGORIES = 30  # with an input of their own; the rest counts as rare
 MOST_EMPTY = 0.5  # part of a column of numbers that may be filled in; a column with more gaps is left out
-FEW_NUMBERS = 20  # different numbers, at most, of a column whose other texts may be categories ("1", "2", "3 or more")
-FEW_ODD = 0.02  # part of the rows below which texts among numbers are taken for mistakes whatever the others are
+FEW_NUMBERS = 10  # different numbers, at most, of a column whose other texts may be categories ("1", "2", "3 or more")
 
 
 def rare_rows(rows: int) -> int:
@@ -111,9 +110,8 @@ def _kind_of_text(profile: ColumnProfile) -> tuple[str, str]:
         return "number", ""
     if profile.dates and not profile.numbers:
         return "date", ""
-    stray = present - profile.numbers
     different = MOST_DIFFERENT if counts is None else len(counts) - len(profile.odd)
-    if 2 * profile.numbers >= present and (different > FEW_NUMBERS or stray < FEW_ODD * present):
+    if 2 * profile.numbers >= present and different > FEW_NUMBERS:
         return "", f"would be numbers but for {_times(profile.odd)}"
     return "category", ""
 
@@ -216,7 +214,10 @@ def _categories(profile: ColumnProfile, missing: str, known: Column | None) -> D
     rare = [text for text in often if text not in own]
     held = set() if known is None else {*known.categories, *known.pooled}
     pooled = sorted({*rare, *(held - set(own) - {OTHER, GAP})})
-    categories, notes = sorted(text for text in own if text not in (OTHER, GAP)), []
+    categories = sorted(text for text in own if text not in (OTHER, GAP))
+    notes = []
+    if profile.numbers and profile.odd:
+        notes.append(f"column {name!r} holds numbers but for {_times(profile.odd)}, and is taken as categories")
     categories += [text for text in (OTHER, GAP) if text in own]
     pool, pool_rows = None, sum(counts[text] for text in rare)
     if rare:

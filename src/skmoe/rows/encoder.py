@@ -12,7 +12,7 @@ from skmoe.rows.columns import UNSEEN, Column, as_numbers
 from skmoe.rows.files import FileTable, open_table
 from skmoe.rows.learning import USUAL_DATES, Request, learn_columns
 from skmoe.rows.streamed import Streamed
-from skmoe.rows.table_errors import TableError, listed
+from skmoe.rows.table_errors import TableError, arrow, listed
 
 __all__ = ["EncodedColumns", "EncodedTable", "TableEncoder"]
 
@@ -187,12 +187,12 @@ class TableEncoder:
         Z = np.empty((len(self.features), opened.n))  # memory is taken as it is filled
         y, weight = np.empty(opened.n), np.empty(opened.n) if weighted else None
         n = 0
-        for X, t, w in self.chunks(opened, weighted=weighted, unseen=unseen):
-            part = slice(n, n + len(t))
+        for X, t, w in self.chunks(opened, self.target, self.weights if weighted else None, unseen=unseen):
+            part = slice(n, n + len(X))
             Z[:, part], y[part] = X.T, t
             if weight is not None:
                 weight[part] = w
-            n += len(t)
+            n += len(X)
         X = Z[:, :n].T
         return EncodedTable(X, self.features, self), y[:n], None if weight is None else weight[:n]
 
@@ -213,43 +213,76 @@ class TableEncoder:
         EncodedColumns or None
             Weights, where there is a column of them.
         """
-        opened, n = open_table(table), self.n_used
-        X = EncodedColumns(opened, self, 0, (n, len(self.features)))
-        weight = None if self.weights is None else EncodedColumns(opened, self, 2, (n,))
-        return EncodedTable(X, self.features, self), EncodedColumns(opened, self, 1, (n,)), weight
+        holder = EncodedColumns(open_table(table), self, 0, (self.n_used, len(self.features)))
+        y, weight = holder.beside(1, self.target), None if self.weights is None else holder.beside(2, self.weights)
+        return EncodedTable(holder, self.features, self), y, weight
+
+    def streamed_inputs(self, table: Any, target: str | None) -> tuple[EncodedColumns, EncodedColumns | None]:
+        """Inputs of all rows of a table, and outputs if any, read and encoded a block at a time.
+
+        Parameters
+        ----------
+        table : path or opened table
+            Rows with the columns that the encoder knows; a row that lacks one is refused when it is read.
+        target : str, optional
+            The column of outputs, if they are wanted.
+
+        Returns
+        -------
+        EncodedColumns
+            Inputs.
+        EncodedColumns or None
+            Outputs.
+        """
+        opened = open_table(table)
+        X = EncodedColumns(opened, self, 0, (opened.n, len(self.features)), strict=True)
+        return X, None if target is None else X.beside(1, target)
 
     def chunks(
-        self, table: FileTable, *, weighted: bool, unseen: str | None = None
-    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
+        self,
+        table: FileTable,
+        target: str | None,
+        weights: str | None,
+        *,
+        unseen: str | None = None,
+        strict: bool = False,
+    ) -> Iterator[tuple[np.ndarray, np.ndarray | None, np.ndarray | None]]:
         """Inputs, outputs and weights of the rows that have them all, a batch at a time.
 
         Parameters
         ----------
         table : FileTable
             The rows.
-        weighted : bool
-            Whether weights are wanted.
+        target, weights : str, optional
+            Columns of outputs and weights, if they are wanted.
         unseen : {"other", "empty", "error"}, optional
             As for `encode`.
+        strict : bool
+            Whether a row that lacks anything is refused instead of being left out.
 
         Yields
         ------
         tuple
-            Inputs (m, d), outputs (m,) and weights (m,) or None.
+            Inputs (m, d), outputs (m,) or None and weights (m,) or None.
         """
-        if self.target is None or self.target not in table.names:
-            raise TableError(f"target: there is no column {self.target!r}; the table has {listed(table.names)}")
-        beside = [self.target, *([self.weights] if weighted and self.weights else [])]
+        if target is not None and target not in table.names:
+            raise TableError(f"target: there is no column {target!r}; the table has {listed(table.names)}")
+        beside = [name for name in (target, weights) if name is not None]
         for batch in table.cells([*self.names, *beside]):
-            columns = [as_numbers(batch.column(name), name, table.decimal) for name in beside]
-            whole = np.all([~np.isnan(column) for column in columns], axis=0)
+            found = {name: as_numbers(batch.column(name), name, table.decimal) for name in beside}
+            whole = np.ones(batch.num_rows, dtype=bool)
+            for values in found.values():
+                whole &= ~np.isnan(values)
             if not np.all(whole):
-                batch = batch.filter(whole)
-                columns = [column[whole] for column in columns]
+                batch = batch.filter(arrow().array(whole))
             X, keep = self.encode(batch, unseen=unseen, decimal=table.decimal)
-            columns = columns if len(X) == len(keep) else [column[keep] for column in columns]
+            lacking = len(whole) - len(X)
+            if lacking and strict:
+                raise TableError(f"{table.where}: {lacking} rows lack a value that the model needs; drop or mend them")
+            if lacking:
+                found = {name: values[whole][keep] for name, values in found.items()}
             if len(X):
-                yield X, columns[0], columns[1] if len(columns) > 1 else None
+                yield X, found.get(target or ""), found.get(weights or "")
 
     def expand(self, names: Sequence[str], option: str) -> list[str]:
         """Names of the inputs that columns became.
@@ -321,13 +354,30 @@ def check_unseen(unseen: str) -> None:
 
 
 class EncodedColumns(Streamed):
-    """Inputs, outputs or weights of a table that is read and encoded a batch at a time."""
+    """Inputs (part 0), outputs (1) or weights (2) of a table that is read and encoded a batch at a time."""
 
-    def __init__(self, table: FileTable, encoder: TableEncoder, part: int, shape: tuple[int, ...]) -> None:
+    def __init__(
+        self,
+        table: FileTable,
+        encoder: TableEncoder,
+        part: int,
+        shape: tuple[int, ...],
+        *,
+        name: str | None = None,
+        strict: bool = False,
+    ) -> None:
         self.table, self.encoder, self.part, self.shape, self.where = table, encoder, part, shape, table.where
+        self.name, self.strict = name, strict
+
+    def beside(self, part: int, name: str | None) -> EncodedColumns:
+        """Outputs or weights of the same rows, which are in the column of this name."""
+        return EncodedColumns(self.table, self.encoder, part, self.shape[:1], name=name, strict=self.strict)
 
     def chunks(self, columns: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of all columns in order, a batch at a time."""
-        weighted = any(column is not None and column.part == 2 for column in columns)
-        for parts in self.encoder.chunks(self.table, weighted=weighted or self.encoder.weights is not None):
+        encoder, names = self.encoder, {c.part: c.name for c in columns if c is not None}
+        # rows without an output or a weight are no rows of the fit, whichever columns are read
+        target = names.get(1) or (None if self.strict else encoder.target)
+        weights = names.get(2) or (None if self.strict else encoder.weights)
+        for parts in encoder.chunks(self.table, target, weights, strict=self.strict):
             yield tuple(None if column is None else parts[column.part] for column in columns)

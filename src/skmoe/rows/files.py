@@ -213,7 +213,7 @@ class FileTable:
         import pyarrow as pa
 
         self.check_names(names)
-        return self.batches(names, dict.fromkeys(names, pa.string()))
+        yield from self.batches(names, dict.fromkeys(names, pa.string()))
 
     def batches(self, names: Sequence[str], types: Mapping[str, Any] | None = None) -> Iterator[Any]:
         """Yield the rows in order, a batch at a time; memory stays flat however long the table is.

@@ -7,23 +7,31 @@ stay where they are, so these are checked here; their values in `skmoe.rows.tabl
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_array,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
 
 from skmoe.rows.arrays import Array, array_namespace, is_array, to_numpy
 from skmoe.rows.checks import check_column, check_rows, refuse_weights, weight_scale
 from skmoe.rows.encoder import EncodedTable, TableEncoder
 from skmoe.rows.files import FileTable, open_table
+from skmoe.rows.frames import TARGET, encode_frame, is_frame, learn_frame, needs_encoder, said, text_columns
 from skmoe.rows.streamed import Streamed
 from skmoe.rows.table_errors import listed
 
 __all__ = ["RowsToFit", "apply", "rows_to_fit", "rows_to_use"]
 
-TARGET = "skmoe: target"  # what the outputs are called beside a table of pyarrow that does not hold them
 WEIGHT = "skmoe: weight"
 
 
@@ -74,15 +82,21 @@ def stream(X: Any, y: Any = None, weight: Any = None, *, names: Any = None) -> t
         from skmoe.rows import dask
 
         return dask.stream(X, y, weight, names)
+    X, *beside = _named_beside(X, y, weight)
+    table = open_table(X)
+    chosen = list(names) if names is not None else [n for n in table.names if n not in beside]
+    target, weights = (None if name is None else table.column(name) for name in beside)
+    return table.columns(chosen), target, weights, chosen
+
+
+def _named_beside(X: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
+    """A table with outputs and weights as columns, and their names."""
     beside = []
     for what, value, name in (("y", y, TARGET), ("sample_weight", weight, WEIGHT)):
         if value is not None and not isinstance(value, str):
             X, value = _beside(X, value, what, name), name
         beside.append(value)
-    table = open_table(X)
-    chosen = list(names) if names is not None else [n for n in table.names if n not in beside]
-    target, weights = (None if name is None else table.column(name) for name in beside)
-    return table.columns(chosen), target, weights, chosen
+    return X, *beside
 
 
 def _beside(table: Any, values: Any, what: str, name: str) -> Any:
@@ -107,20 +121,82 @@ def rows_to_fit(model: Any, X: Any, y: Any, weight: Any) -> RowsToFit:
         _note_columns(model, X.X.shape[1], X.names)
         rows = RowsToFit(X.X, *_beside_array(X.X, y, weight), X.names, X.encoder)
     elif is_streamable(X):
-        X, y, weight, names = stream(X, y, weight)
-        _note_columns(model, X.shape[1], names)
-        return RowsToFit(X, y, weight, names)
+        return _streamed_rows(model, X, y, weight)
+    elif needs_encoder(X, getattr(model, "categorical", None)):
+        rows = _frame_rows(model, X, y, weight)
     elif _is_foreign(X):
         X, _ = check_rows(X, finite=False)
         _note_columns(model, X.shape[1], None)
         rows = RowsToFit(X, *_beside_array(X, y, weight), None)
     else:
-        X, y = validate_data(model, X, y, dtype=[np.float64, np.float32], y_numeric=True, ensure_min_samples=2)
+        with _naming_text(X):
+            X, y = validate_data(model, X, y, dtype=[np.float64, np.float32], y_numeric=True, ensure_min_samples=2)
         y = np.asarray(y, dtype=np.float64)
         if weight is not None:
             weight = _check_sample_weight(weight, X, dtype=np.float64, ensure_non_negative=True)
         rows = RowsToFit(X, y, weight, getattr(model, "feature_names_in_", None))
     return rows if rows.weight is None or rows.streamed else _with_weight(rows, rows.weight)
+
+
+def _streamed_rows(model: Any, X: Any, y: Any, weight: Any) -> RowsToFit:
+    """Rows of files, tables of pyarrow and Dask collections; text and gaps are encoded where the model says so."""
+    categorical = getattr(model, "categorical", None)
+    if categorical is not None and not is_dask(X):
+        X, y, weight = _named_beside(X, y, weight)
+        table = open_table(X)
+        names = [name for name in table.names if name not in (y, weight)]
+        table.check_names([name for name in (y, weight) if name is not None])
+        forced = () if isinstance(categorical, str) else list(categorical)
+        encoder = TableEncoder.learn(table, y, weights=weight, columns=names, categorical=forced)
+        if encoder.n_targets_missing:
+            found = encoder.n_targets_missing
+            raise ValueError(f"y contains NaN, missing values or infinity ({found} found); drop those rows")
+        if not encoder.plain or encoder.features != names:
+            inputs, y, weight = encoder.streamed(table)
+            _note_columns(model, inputs.X.shape[1], inputs.names)
+            return RowsToFit(inputs.X, y, weight, inputs.names, said(encoder, names))
+    X, y, weight, found_names = stream(X, y, weight)
+    _note_columns(model, X.shape[1], found_names)
+    return RowsToFit(X, y, weight, found_names)
+
+
+def _frame_rows(model: Any, X: Any, y: Any, weight: Any) -> RowsToFit:
+    """Rows of a DataFrame with text, dates or gaps."""
+    outputs = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+    outputs = column_or_1d(outputs, warn=True)
+    check_consistent_length(X, outputs)
+    encoder = learn_frame(X, outputs, getattr(y, "name", None), model.categorical)
+    inputs = encode_frame(encoder, X)
+    _note_columns(model, inputs.shape[1], encoder.features)
+    if weight is not None:
+        weight = _check_sample_weight(weight, inputs, dtype=np.float64, ensure_non_negative=True)
+    return RowsToFit(inputs, outputs, weight, encoder.features, encoder)
+
+
+@contextmanager
+def _naming_text(X: Any) -> Iterator[None]:
+    """Say which columns hold the text that scikit-learn refuses, and what to do."""
+    try:
+        yield
+    except ValueError as error:
+        if "could not convert string to float" not in str(error):
+            raise
+        if is_frame(X):
+            names = ", ".join(repr(name) for name in text_columns(X))
+            mend = 'leave categorical="auto"'
+        else:
+            names = ", ".join(str(j) for j in _text_places(X))
+            mend = "pass a DataFrame, whose text MoERegressor encodes itself"
+        raise ValueError(
+            f"{error}: columns {names} of X hold text; {mend}, or put OneHotEncoder() before the model: "
+            "make_pipeline(make_column_transformer((OneHotEncoder(), COLUMNS), remainder='passthrough'), model)"
+        ) from error
+
+
+def _text_places(X: Any) -> list[int]:
+    """Places of the columns of an array that hold text."""
+    values = np.asarray(X, dtype=object)
+    return [j for j in range(values.shape[1]) if any(isinstance(value, str) for value in values[:, j])]
 
 
 def _beside_array(X: Array, y: Any, weight: Any) -> tuple[Array, Array | None]:
@@ -158,6 +234,12 @@ def rows_to_use(model: Any, X: Any, y: Any = None) -> tuple[Array, Array | None]
         _check_names(model, X.names)
         _check_width(model, X.X)
         return check_rows(X.X, y)
+    encoder = getattr(model, "encoder_", None)
+    if encoder is not None and is_frame(X):
+        return check_rows(encode_frame(encoder, X), y)
+    if encoder is not None and is_streamable(X) and not is_dask(X):
+        X, y, _ = _named_beside(X, y, None)
+        return encoder.streamed_inputs(X, y)
     if is_streamable(X):
         X, y, *_ = stream(X, y, names=getattr(model, "feature_names_in_", None))
         _check_width(model, X)
