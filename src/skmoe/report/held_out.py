@@ -192,6 +192,7 @@ def _refitted(model: Any, X: np.ndarray, y: np.ndarray) -> Any:
         f"{part}_features": check_columns(getattr(model, f"{part}_features"), names, d, f"{part}_features")
         for part in ("expert", "gate")
     }
+    settings["categorical"] = None  # rows are numbers already
     if not model.averaging:
         settings |= {"n_experts": model.n_experts_, "penalty": float(model.penalty_)}
     with warnings.catch_warnings():
