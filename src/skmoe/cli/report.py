@@ -93,8 +93,8 @@ def _rows(encoder: TableEncoder, table: FileTable) -> _Rows:
         encoder = replace(encoder, unseen="empty")
     d = len(encoder.features)
     n, low, high = 0, np.full(d, np.inf), np.full(d, -np.inf)
-    for X, y, _ in encoder.chunks(table, weighted=False):
-        n += len(y)
+    for X, _, _ in encoder.chunks(table, encoder.target, None):
+        n += len(X)
         low, high = np.minimum(low, np.min(X, axis=0)), np.maximum(high, np.max(X, axis=0))
     if n == 0:
         raise ValueError(f"{table.where}: no row has the target and all inputs")
