@@ -14,10 +14,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +28,12 @@ from skmoe.cli.checkout import load  # noqa: E402
 
 sources, page = load("benchmarks.tables.sources"), load("benchmarks.tables.tables_page")
 HELD_OUT = 0.25
-LIMIT = 600  # seconds after which a fit is given up
+LIMIT = 1800  # seconds after which a fit is given up
 
 
 def skmoe(*words: Any) -> tuple[int, str, str, float]:
-    """Run the command line in a process of its own: exit code, what it said, and seconds."""
-    start = time.perf_counter()
+    """Run the command line in a process of its own: exit code, what it said, and seconds of processor time."""
+    start = cpu_of_children()
     done = subprocess.run(
         [sys.executable, "-m", "skmoe.cli", *map(str, words)],
         capture_output=True,
@@ -41,7 +41,12 @@ def skmoe(*words: Any) -> tuple[int, str, str, float]:
         timeout=LIMIT,
         check=False,
     )
-    return done.returncode, done.stdout, done.stderr, time.perf_counter() - start
+    return done.returncode, done.stdout, done.stderr, cpu_of_children() - start
+
+
+def cpu_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def measure(source: Any, folder: Path) -> dict[str, Any]:
