@@ -119,7 +119,7 @@ TABLES = (
     Source("weather", r("nycflights13", "weather"), "temp", "26,115 rows, a column that is 80% empty, times"),
     Source("whiteside", r("MASS", "whiteside"), "Gas", "two regimes told by a category"),
     Source("cars", vega("cars.json"), "Miles_per_Gallon", "gaps, dates as text", drop=("Name",)),
-    Source("iris species", sklearn("load_iris"), "species", "a target of text", refused="must hold numbers"),
+    Source("iris species", vega("iris.json"), "species", "a target of text", refused="must hold numbers"),
 )
 
 

@@ -38,6 +38,7 @@ def test_there_are_scripts_in_every_folder_that_holds_them():
         "search",
         "spectral",
         "speed",
+        "tables",
     }
 
 

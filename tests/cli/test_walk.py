@@ -313,3 +313,103 @@ def test_fit_warns_of_regimes_that_other_fits_do_not_show(tmp_path):
     (tmp_path / "rows.csv").write_text("\n".join(["a,b,y", *lines]))
     result = run("fit", tmp_path / "rows.csv", "--target", "y", "--experts", 3, "--out", tmp_path / "m.skmoe")
     assert "note: fits that left rows out show expert 1 in 0 of 5" in result.stderr
+
+
+def test_compare_tells_the_experts_of_each_fold_and_coverage(walk):
+    folder, _, _ = walk
+    words = ("compare", folder / "rows.csv", "--target", "y", "--max-experts", 2, "--folds", 3)
+    shown = run(*words).stdout
+    assert "experts by fold" in shown
+    assert "inside 90% interval" in shown
+    line = next(line for line in shown.splitlines() if line.startswith("mixture of experts"))
+    assert line.split()[-3:] == ["2", "2", "2"]
+
+
+MESSY = "".join(
+    f"{i + 1};{i * 0.25:.2f};{'?' if i % 20 == 3 else i % 7};{'' if i % 9 == 2 else 'abc'[i % 3]};"
+    f"2024-{1 + i % 12:02d}-{1 + i % 28:02d};{(i % 7) + 3 * (i % 3 == 1) + 0.01 * (i % 5):.2f}\n"
+    for i in range(120)
+).replace(".", ",")
+HEADER = ';"size, in m²";rooms;kind;sold;price\n'
+
+
+def test_messy_table_is_fitted_without_an_option_and_predicted(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "houses.csv").write_bytes((HEADER + MESSY).encode("latin-1"))
+    fitted = run("fit", "houses.csv", "--target", "price", "--max-experts", 1)
+    assert fitted.exit_code == 0, fitted.output
+    for words in (
+        "was read as Latin-1",
+        "cells are split by semicolons",
+        "numbers have decimal commas",
+        "column 'column 1' numbers the rows and was left out",
+        "column 'rooms': '?' (6 rows) counted as missing",
+        "column 'kind': 14 missing values count as 'missing'",
+        "column 'sold' holds dates",
+        "model in houses.skmoe",
+    ):
+        assert words in fitted.output
+    model = skmoe.load("houses.skmoe")
+    assert model.n_experts_ == 1
+    names = ["size, in m²", "rooms", "rooms=missing", "kind=b", "kind=c", "kind=missing"]
+    assert list(model.feature_names_in_)[:6] == names
+    found = read_csv(run("predict", "houses.skmoe", "houses.csv", "--out", "-").stdout)
+    assert len(found["prediction"]) == 120
+    assert None not in found["prediction"]
+    dropped = run(
+        "fit", "houses.csv", "--target", "price", "--experts", 1, "--drop", "size, in m²", "--drop", "sold,kind"
+    )
+    assert list(skmoe.load("houses.skmoe").feature_names_in_) == ["rooms", "rooms=missing"], dropped.output
+    chosen = run(
+        "fit", "houses.csv", "--target", "price", "--experts", 1, "--columns", "size, in m²", "--columns", "rooms"
+    )
+    assert list(skmoe.load("houses.skmoe").feature_names_in_) == ["size, in m²", "rooms", "rooms=missing"], (
+        chosen.output
+    )
+
+
+def test_category_that_was_not_there_is_treated_as_the_fit_was_told(tmp_path):
+    kinds = ["a"] * 40 + ["b"] * 40 + ["c", "d", "e", "f"]
+    lines = [f"{kind},{i % 7},{i % 5 + (kind == 'b')}" for i, kind in enumerate(kinds)]
+    (tmp_path / "rows.csv").write_text("\n".join(["kind,x,y", *lines]))
+    for unseen, empty in (("other", [False, False]), ("empty", [False, True]), ("error", None)):
+        out = tmp_path / f"{unseen}.skmoe"
+        words = ("fit", tmp_path / "rows.csv", "--target", "y", "--experts", 1, "--unseen", unseen, "--out", out)
+        assert run(*words).exit_code == 0
+        result = run("predict", out, "-", "--interval", 0.5, "--out", "-", stdin="kind,x\nd,1\nnew,1\n")
+        if empty is None:
+            assert "'kind' holds 'new', which was not there in fitting" in result.stderr
+        else:
+            assert [value is None for value in read_csv(result.stdout)["prediction"]] == empty
+
+
+@pytest.mark.parametrize("missing", ["level", "impute", "drop"])
+def test_rows_read_in_blocks_are_those_in_memory(missing, tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    n = 1200
+    x, kind = (
+        rng.standard_normal(n),
+        rng.choice(["a", "b", "c", "rare1", "rare2"], size=n, p=[0.5, 0.3, 0.19, 0.005, 0.005]),
+    )
+    y = np.where(x > 0, 2 * x, -x) + (kind == "b") + 0.1 * rng.standard_normal(n)
+    day = np.datetime64("2020-01-01") + rng.integers(0, 900, size=n)
+    lines = [
+        f"{'' if i % 15 == 1 else x[i]},{'?' if i % 17 == 2 else i % 11},{'' if i % 13 == 4 else kind[i]},{day[i]},"
+        f"{'' if i % 40 == 7 else y[i]}"
+        for i in range(n)
+    ]
+    (tmp_path / "rows.csv").write_text("\n".join(["x,z,kind,day,y", *lines]))
+    monkeypatch.setattr("skmoe.rows.files.BATCH_ROWS", 100)
+    words = ("fit", tmp_path / "rows.csv", "--target", "y", "--experts", 2, "--missing", missing)
+    whole = run(*words, "--out", tmp_path / "whole.skmoe")
+    monkeypatch.setattr("skmoe.cli.tables.LARGE", 1000)
+    streamed = run(*words, "--out", tmp_path / "streamed.skmoe", "--report", tmp_path / "r.html")
+    assert (whole.exit_code, streamed.exit_code) == (0, 0), streamed.output
+    assert "rows are read in blocks" in streamed.stderr
+    assert "the report shows" in streamed.stderr
+    models = [skmoe.load(tmp_path / name) for name in ("whole.skmoe", "streamed.skmoe")]
+    assert models[0].encoder_ == models[1].encoder_
+    assert models[0].history_["rows"] == models[1].history_["rows"]
+    np.testing.assert_allclose(models[0].expert_coef_, models[1].expert_coef_, rtol=1e-9)
+    notes = [[line for line in result.stderr.splitlines() if "column" in line] for result in (whole, streamed)]
+    assert notes[0] == notes[1]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.rows.dates import as_seconds, date_part
+from skmoe.rows.dates import DATE_PARTS, as_seconds, date_part
 from skmoe.rows.table_errors import TableError, arrow, listed
 from skmoe.rows.text_numbers import text_numbers
 
@@ -90,6 +90,11 @@ class Column:
             raise TableError(f"column {self.name!r}: a category has its values, each once, and other columns have none")
         if self.fill is not None and isinstance(self.fill, str) != (self.kind == "category"):
             raise TableError(f"column {self.name!r} would be filled with {self.fill!r}, which is not of its kind")
+        strange = [value for value in (self.fill, self.pool) if isinstance(value, str) and value not in self.categories]
+        if strange:
+            raise TableError(f"column {self.name!r}: {strange[0]!r} is none of its categories")
+        if (self.kind == "date") != bool(self.parts) or not set(self.parts) <= set(DATE_PARTS):
+            raise TableError(f"column {self.name!r}: a date has its parts, of {', '.join(DATE_PARTS)}")
 
     @property
     def features(self) -> list[str]:

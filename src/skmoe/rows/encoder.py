@@ -14,7 +14,7 @@ from skmoe.rows.learning import MISSING, USUAL_DATES, Request, learn_columns
 from skmoe.rows.streamed import Streamed
 from skmoe.rows.table_errors import TableError, arrow, listed
 
-__all__ = ["EncodedColumns", "EncodedTable", "TableEncoder"]
+__all__ = ["OF_THE_TABLE", "EncodedColumns", "EncodedTable", "TableEncoder"]
 
 
 OF_THE_TABLE = ("notes", "n_rows", "n_used", "n_targets_missing")  # what a model file does not keep
@@ -109,6 +109,7 @@ class TableEncoder:
         )
 
     def __post_init__(self) -> None:
+        check_unseen(self.unseen)
         if self.missing not in MISSING:
             raise TableError(f"missing must be one of {', '.join(MISSING)}; got {self.missing!r}")
         if not self.columns:
