@@ -27,7 +27,7 @@ def table(tmp_path):
 
 
 def raising(error):
-    def read(self, names=None):
+    def read(*arguments):
         raise error
 
     return read

@@ -1,4 +1,4 @@
-"""The whole walk: fit, predict, report, compare, demo."""
+"""The whole walk: fit, predict, compare."""
 
 import io
 import json
@@ -193,15 +193,6 @@ def test_unseen_category_can_be_left_empty(walk):
     assert [value is None for value in found["prediction"]] == [False, True]
 
 
-def test_report_is_written_with_and_without_rows(walk):
-    folder, _, _ = walk
-    for rows in ([], [folder / "rows.csv"]):
-        out = folder / f"r{len(rows)}.html"
-        result = run("report", folder / "m.skmoe", *rows, "--html", out)
-        assert result.exit_code == 0, result.output
-        assert "kind=stone" in out.read_text()
-
-
 def test_fit_from_stdin_writes_report_and_json_alone_on_stdout(walk):
     folder, _, _ = walk
     words = ("--target", "y", "--experts", 2, "--gate-columns", "age", "--expert-columns", "x,kind", "--json")
@@ -279,15 +270,6 @@ def test_compare_measures_every_method(walk):
     for name in ("mixture of experts", "joint EM", "least squares"):
         assert 0.7 < found[name]["coverage"]["mean"] <= 1
     assert "gradient boosting" in run(*words).stdout
-
-
-def test_demo_tells_experts_gate_and_error(tmp_path):
-    out = tmp_path / "report.html"
-    result = run("demo", "--experts", 2, "--out", out)
-    assert result.exit_code == 0, result.output
-    for words in ("expert 2", "age_days", "Which expert holds where", "least squares", "90% intervals"):
-        assert words in result.stdout
-    assert "Concrete" in out.read_text()
 
 
 def test_average_of_models_goes_from_fit_to_prediction_and_report(walk, tmp_path):

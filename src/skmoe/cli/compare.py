@@ -139,9 +139,10 @@ def _judge(model: Any, part: Any, start: float) -> dict[str, float]:
 
 def _table(results: dict[str, dict[str, tuple[float, float]]], experts: dict[str, list[float]], title: str) -> Any:
     from skmoe.inference import Summary
+    from skmoe.inference.formatting import with_spread
 
     table = Summary(title, ("method", *HEADINGS, "experts by fold"))
     for name, values in results.items():
-        cells = [f"{m:.4g} ± {s:.2g}" if m == m else "" for m, s in (values[measure] for measure in MEASURES)]
+        cells = [with_spread(*values[measure]) for measure in MEASURES]
         table.rows.append((name, *cells, " ".join(f"{k:.0f}" for k in experts[name] if k == k)))
     return table

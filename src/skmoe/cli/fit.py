@@ -152,7 +152,7 @@ def fit(
         from skmoe.rows.writing import replacing
 
         with replacing(report) as beside:
-            write(model, beside, *tables.some_rows(X, y), target=target)
+            write(model, beside, X, y, target=target)
         note(f"report in {report}")
     if not model.converged_:
         raise typer.Exit(UNRELIABLE)

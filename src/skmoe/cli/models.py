@@ -130,6 +130,7 @@ def as_json(model: MoERegressor) -> dict[str, Any]:
         "n_iter": model.n_iter_,
         "penalty": model.penalty_,
         "calibration": None if model.calibration_ is None else asdict(model.calibration_),
+        "held_out_coverage": model.history_["coverage"],
         "members": [
             {"n_experts": len(m.A), "weight": w} for m, w in zip(model.members_, model.member_weights_, strict=True)
         ],
@@ -157,10 +158,11 @@ def as_json(model: MoERegressor) -> dict[str, Any]:
 
 def held_out_lines(model: MoERegressor) -> list[str]:
     """What held-out rows and other models say of a fit, a sentence a line."""
-    from skmoe.inference.held_out import calibration_in_words, members_in_words, near_ties, penalty_in_words
+    from skmoe.inference import held_out
 
-    ties = [f"{text}." for text in near_ties(model)]
-    lines = [*ties, penalty_in_words(model), members_in_words(model), calibration_in_words(model)]
+    ties = [f"{text}." for text in held_out.near_ties(model)]
+    lines = [*ties, held_out.penalty_in_words(model), held_out.members_in_words(model)]
+    lines += [held_out.calibration_in_words(model), held_out.coverage_in_words(model)]
     return [line for line in lines if line]
 
 

@@ -10,8 +10,6 @@ import typer
 from skmoe.cli.shell import note
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from skmoe.rows import EncodedTable, FileTable, TableEncoder
 
 __all__ = [
@@ -30,11 +28,9 @@ __all__ = [
     "names_among",
     "open_asked",
     "rows_of",
-    "some_rows",
 ]
 
 LARGE = 2**27  # bytes of numbers that are held in memory; more of them are read in blocks
-SAMPLE = 20_000  # rows of such a table that a report shows
 
 Data = Annotated[
     str, typer.Argument(help="CSV, TSV (.gz too), Parquet, Arrow, Feather or Excel file; - for CSV from stdin.")
@@ -149,20 +145,3 @@ def rows_of(table: FileTable, encoder: TableEncoder) -> tuple[EncodedTable, Any,
         return encoder.rows(table)
     note(f"{encoder.n_used} rows are read in blocks")
     return encoder.streamed(table)
-
-
-def some_rows(X: EncodedTable, y: Any) -> tuple[EncodedTable, np.ndarray]:
-    """Rows that a report can show: all of them, or a sample of those that are read in blocks, which is said."""
-    import numpy as np
-
-    from skmoe.rows import EncodedTable
-    from skmoe.rows.blocks import take_rows
-    from skmoe.rows.streamed import Streamed
-
-    if not isinstance(X.X, Streamed):
-        return X, y
-    n = X.X.shape[0]
-    index = np.sort(np.random.default_rng(0).choice(n, size=min(n, SAMPLE), replace=False))
-    inputs, outputs = take_rows((X.X, y), index)
-    note(f"the report shows {len(index)} of {n} rows, drawn at random")
-    return EncodedTable(inputs, X.names, X.encoder), outputs

@@ -17,6 +17,7 @@ from skmoe.inference import (
     coarse_outputs,
     covariance_of,
     few_rows,
+    held_out_coverage,
     regime_stability,
     regimes_from_rows,
     small_sample,
@@ -110,7 +111,7 @@ def _store(model: Any, learned: Learned) -> None:
     model.log_likelihood_ = fitted.log_likelihood
     model.n_iter_ = max(len(fitted.trace) - 1, 1)
     model.converged_, model.identified_ = bool(fitted.converged), bool(fitted.identified)
-    _store_what_rows_held_out_say(model, learned)
+    coverage = _store_what_rows_held_out_say(model, learned)
     found = fitted.spectral
     model.history_ = {
         "objective": np.asarray(fitted.trace),
@@ -121,6 +122,7 @@ def _store(model: Any, learned: Learned) -> None:
         "interrupted": fitted.interrupted,
         "step": 0.0 if learned.task is None else learned.task.step * learned.task.map.y_scale,
         **_numbers_tried(learned),
+        "coverage": coverage,
         "passes": fitted.passes,
         "spectrum": None if found is None else found.spectrum,
         "gap": None if found is None else found.gap,
@@ -137,8 +139,11 @@ def store_errors(model: Any) -> None:
         setattr(model, f"{name}_se_", values)
 
 
-def _store_what_rows_held_out_say(model: Any, learned: Learned) -> None:
-    """The penalty, the models averaged, the stability of regimes, and the calibration of predictions."""
+def _store_what_rows_held_out_say(model: Any, learned: Learned) -> list[tuple[float, float]]:
+    """The penalty, the models averaged, the stability of regimes, and the calibration of predictions.
+
+    Gives the coverage of intervals on held-out rows, if any judged them.
+    """
     choice, members, task = learned.choice, learned.members, learned.task
     model.penalty_ = 0.0 if task is None else task.penalty
     model.members_ = () if members is None else members.parameters
@@ -146,11 +151,14 @@ def _store_what_rows_held_out_say(model: Any, learned: Learned) -> None:
     model.stability_ = regime_stability(learned)
     model.calibration_, model.gate_uncertain_ = None, False
     if model.calibration is None or choice is None or choice.folds is None or (task is not None and task.sampled):
-        return
+        return []
     if members is not None:
         model.calibration_ = members.held_out.calibration()
-    elif choice.fits is not None:
-        model.calibration_, model.gate_uncertain_ = calibration_of(choice.folds, choice.fits)
+        return held_out_coverage(choice.folds, members.held_out.scores)
+    if choice.fits is None:
+        return []
+    model.calibration_, model.gate_uncertain_, coverage = calibration_of(choice.folds, choice.fits)
+    return coverage
 
 
 def _numbers_tried(learned: Learned) -> dict[str, Any]:

@@ -168,7 +168,12 @@ def _history(d: int, k: int) -> Check:
             "rows": whole(1),
             "searched": whole(1),
         },
-        {"folds": whole(), "fold_rows": whole(), "regimes": listed(_regime(d, k), k)},
+        {
+            "folds": whole(),
+            "fold_rows": whole(),
+            "regimes": listed(_regime(d, k), k),
+            "coverage": listed(row(number(0.0), number(0.0))),
+        },
     )
 
 

@@ -25,7 +25,7 @@ from skmoe.rows.arrays import Array, array_namespace, is_array, to_numpy
 from skmoe.rows.checks import check_column, check_largest, check_rows, refuse_weights, weight_scale
 from skmoe.rows.encoder import EncodedTable, TableEncoder
 from skmoe.rows.files import FileTable, open_table
-from skmoe.rows.frames import TARGET, encode_frame, is_frame, learn_frame, needs_encoder, said, text_columns
+from skmoe.rows.frames import TARGET, encode_frame, is_frame, learn_frame, needs_encoder, said
 from skmoe.rows.kinds import plain_numbers
 from skmoe.rows.streamed import Streamed
 from skmoe.rows.table_errors import listed
@@ -129,7 +129,6 @@ def rows_to_fit(model: Any, X: Any, y: Any, weight: Any) -> RowsToFit:
         _note_columns(model, X.shape[1], None)
         rows = RowsToFit(X, *_beside_array(X, y, weight), None)
     else:
-        _refuse_text(X)
         X, y = plain_numbers(X, "X"), plain_numbers(y, "y")
         X, y = validate_data(model, X, y, dtype=[np.float64, np.float32], y_numeric=True, ensure_min_samples=2)
         y = np.asarray(y, dtype=np.float64)
@@ -173,23 +172,6 @@ def _frame_rows(model: Any, X: Any, y: Any, weight: Any) -> RowsToFit:
     if weight is not None:
         weight = _check_sample_weight(weight, inputs, dtype=np.float64, ensure_non_negative=True)
     return RowsToFit(inputs, outputs, weight, encoder.features, encoder)
-
-
-def _refuse_text(X: Any) -> None:
-    """Say which columns hold text, and what to do, where numbers alone are taken."""
-    if is_frame(X):
-        names = [repr(name) for name in text_columns(X)]
-        mend = 'leave categorical="auto"'
-    elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUS":
-        names = [str(j) for j in range(X.shape[1]) if any(isinstance(value, str | bytes) for value in X[:, j])]
-        mend = "pass a DataFrame, whose text MoERegressor encodes itself"
-    else:
-        return
-    if names:
-        raise ValueError(
-            f"X holds text or dates in columns {listed(names)}; {mend}, or put OneHotEncoder() before the model: "
-            "make_pipeline(make_column_transformer((OneHotEncoder(), COLUMNS), remainder='passthrough'), model)"
-        )
 
 
 def _beside_array(X: Array, y: Any, weight: Any) -> tuple[Array, Array | None]:
