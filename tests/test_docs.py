@@ -1,13 +1,15 @@
 """Every Python block of the README and of the site runs, and prints what the block after it says.
 
 Blocks of one page share their names, as for a reader who goes through it; ``...`` in an output stands for anything, as
-in a doctest. Lines that call ``skmoe`` are not run, but the command and its options must exist.
+in a doctest. Sessions (``console``) are run too, in the same folder. Other lines that call ``skmoe`` are not, but the
+command and its options must exist.
 """
 
 import contextlib
 import doctest
 import io
 import re
+import runpy
 import shlex
 from itertools import pairwise
 from pathlib import Path
@@ -15,6 +17,7 @@ from typing import NamedTuple
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
 from skmoe.cli import app
 
@@ -47,14 +50,36 @@ def name(page: Path) -> str:
 
 
 def with_python(page: Path) -> bool:
-    return any(block.language == "python" for block in blocks(page))
+    return any(block.language in ("python", "console") for block in blocks(page))
+
+
+def same_text(found: str, said: str) -> bool:
+    found, said = ("\n".join(map(str.rstrip, text.splitlines())) for text in (found, said))
+    return found == said or doctest.OutputChecker().check_output(said, found, doctest.ELLIPSIS)
+
+
+def run_session(text: str, where: str) -> None:
+    """Lines that begin with a dollar sign are run, and must print what stands below them."""
+    for command, said in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n?)*)", text, re.MULTILINE):
+        program, *words = shlex.split(command)
+        if program == "skmoe":
+            printed = CliRunner().invoke(app, words).output
+        else:
+            assert program == "head"
+            count, file = words
+            printed = "".join(Path(file).read_text().splitlines(True)[: -int(count)])
+        assert same_text(printed, said), f"{where}: {command} prints\n{printed}"
 
 
 @pytest.mark.parametrize("page", list(filter(with_python, PAGES)), ids=name)
 def test_page_prints_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # pages may write files
+    monkeypatch.setattr("skmoe.cli.shell.SOON", float("inf"))  # progress depends on the machine
     names = {"__name__": "__main__"}
     for block in blocks(page):
+        where = f"the block at line {block.line} of {name(page)}"
+        if block.language == "console":
+            run_session(block.text, where)
         if block.language != "python":
             continue
         printed = io.StringIO()
@@ -62,13 +87,10 @@ def test_page_prints_what_it_says(page, tmp_path, monkeypatch):
         code = compile("\n" * block.line + block.text, str(page), "exec")
         with contextlib.redirect_stdout(printed):
             exec(code, names)
-        where = f"the block at line {block.line} of {name(page)}"
         if block.output is None:
             assert printed.getvalue() == "", f"{where} prints, but no output stands after it"
         else:
-            found, said = ("\n".join(map(str.rstrip, text.splitlines())) for text in (printed.getvalue(), block.output))
-            same = found == said or doctest.OutputChecker().check_output(said, found, doctest.ELLIPSIS)
-            assert same, f"{where} prints\n{found}"
+            assert same_text(printed.getvalue(), block.output), f"{where} prints\n{printed.getvalue()}"
 
 
 def test_readme_and_guide_have_their_blocks():
@@ -83,19 +105,31 @@ def calls() -> list[tuple[str, str]]:
         (name(page), line)
         for page in PAGES
         for block in blocks(page)
-        if block.language in ("", "shell")
+        if block.language in ("", "shell", "console")
         for line in block.text.replace("\\\n", " ").splitlines()
-        if line.startswith("skmoe ")
+        if line.removeprefix("$ ").startswith("skmoe ")
     ]
 
 
 @pytest.mark.parametrize(("page", "line"), calls())
 def test_commands_on_pages_exist_with_their_options(page, line):
-    words = shlex.split(line, comments=True)[1:]
+    words = shlex.split(line.removeprefix("$ "), comments=True)[1:]
     commands = typer.main.get_command(app).commands
     assert words[0] in commands
     known = {option for parameter in commands[words[0]].params for option in parameter.opts + parameter.secondary_opts}
     assert {word.split("=")[0] for word in words[1:] if word.startswith("-")} <= known | {"--help"}
+
+
+def test_page_of_the_command_line_has_every_option_as_it_is():
+    page = ROOT / "docs" / "command_line.md"
+    source = runpy.run_path(str(ROOT / "docs" / "command_line_options.py"))
+    text = page.read_text()
+    assert text == source["written"](text), "run python docs/command_line_options.py"
+    for command_name, command in typer.main.get_command(app).commands.items():
+        options = text.partition(f"<!-- options of {command_name} -->")[2].partition("<!-- end -->")[0]
+        for parameter in command.params:
+            if parameter.param_type_name == "option" and parameter.name != "help":
+                assert f"| `{parameter.opts[0]}`" in options, (command_name, parameter.name)
 
 
 def links() -> list[tuple[str, str]]:

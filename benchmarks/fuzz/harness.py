@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import tempfile
 import time
@@ -17,14 +18,25 @@ import numpy as np
 
 from ..shared.measuring import resident, restart_peak
 
-__all__ = ["Observer", "Target", "WrongError", "numbered", "run_slice"]
+__all__ = ["Observer", "Target", "WrongError", "numbered", "refuse_raw", "run_slice"]
 
 MOST_SECONDS = 10.0
+RAW = re.compile(
+    "array must not contain|did not converge|[Ss]ingular|out of bounds|broadcast|cannot convert float|positive definite"
+    "|math (range|domain) error|unsupported operand|object has no attribute|unhashable|^$"
+)
+"""What libraries and Python say of their own troubles, which is no sentence for a user."""
 MOST_FAULTS = 20  # told of a slice; more are counted
 
 
 class WrongError(AssertionError):
     """What was taken should have been refused, or is not what was meant."""
+
+
+def refuse_raw(said: str) -> None:
+    """Refuse a refusal in words that are not skmoe's own."""
+    if RAW.search(said):
+        raise WrongError(f"refused in words of a library: {said[:300]!r}")
 
 
 class HangError(BaseException):

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from skmoe.cli import app
 
-from .harness import WrongError
+from .harness import WrongError, refuse_raw
 
 __all__ = ["run_command"]
 
@@ -33,6 +33,8 @@ def run_command(folder: Path, words: Sequence[str], stdin: str = "") -> int:
     errors = [line for line in result.stderr.splitlines() if line.startswith("skmoe: error: ")]
     if len(errors) != (result.exit_code == 2):
         raise WrongError(f"exit code {result.exit_code} with {len(errors)} lines of error: {result.stderr[-400:]!r}")
+    for line in errors:
+        refuse_raw(line)
     left = [name for name in os.listdir(folder) if name.startswith(".skmoe-")]
     if left:
         raise WrongError(f"left behind: {left}")

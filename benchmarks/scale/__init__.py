@@ -27,6 +27,7 @@ __all__ = ["MODULES", "RESULTS", "describe", "fresh", "without", "work"]
 MODULES = {
     "products": "products",
     "memory": "memory",
+    "table-memory": "table_memory",
     "same": "same",
     "cluster": "cluster",
     "gpu": "gpu",

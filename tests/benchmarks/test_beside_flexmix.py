@@ -1,4 +1,4 @@
-"""What flexmix found on simulated tables, recorded by ``benchmarks/families/beside_flexmix.py --record``, is reached."""
+"""What flexmix found on simulated tables, by ``benchmarks/families/beside_flexmix.py --record``, is reached."""
 
 import json
 

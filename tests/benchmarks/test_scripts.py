@@ -34,10 +34,12 @@ def test_there_are_scripts_in_every_folder_that_holds_them():
         "inference",
         "peers",
         "real",
+        "reliability",
         "scale",
         "search",
         "spectral",
         "speed",
+        "tables",
     }
 
 

@@ -11,6 +11,7 @@ def walk(tmp_path_factory):
     folder = tmp_path_factory.mktemp("walk")
     text, columns = simulated_table(400)
     (folder / "rows.csv").write_text(text)
-    result = run("fit", folder / "rows.csv", "--target", "y", "--experts", 2, "--out", folder / "m.skmoe")
+    words = ("--target", "y", "--experts", 2, "--missing", "drop", "--out", folder / "m.skmoe")
+    result = run("fit", folder / "rows.csv", *words)
     assert result.exit_code == 0, result.output
     return folder, columns, result

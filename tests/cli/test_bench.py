@@ -22,7 +22,7 @@ def run(*words):
     return CliRunner().invoke(app, ["bench", *words], env={"COLUMNS": "200"})
 
 
-@pytest.mark.parametrize("name", ["products", "memory", "same", "cluster"])
+@pytest.mark.parametrize("name", ["products", "memory", "table-memory", "same", "cluster"])
 def test_quick_run_prints_a_table_and_writes_its_numbers(name, tmp_path):
     if name == "cluster":
         pytest.importorskip("distributed")
@@ -43,7 +43,7 @@ def test_quick_run_prints_a_table_and_writes_its_numbers(name, tmp_path):
 def test_list_names_every_benchmark():
     result = run("--list")
     assert result.exit_code == 0
-    for name in ("products", "memory", "same", "cluster", "gpu", "peers"):
+    for name in ("products", "memory", "table-memory", "same", "cluster", "gpu", "peers"):
         assert f"\n{name} " in f"\n{result.output}"
 
 

@@ -38,7 +38,7 @@ def test_classes_are_fitted_and_predicted(folder):
     words = ("--target", "answer", "--drop", "visits", "--family", "classes", "--experts", 2)
     result = run("fit", folder / "rows.csv", *words, "--out", folder / "c.skmoe")
     assert result.exit_code == 0
-    assert "1 of 500 rows lack a value and were dropped" in result.stderr
+    assert "1 of 500 rows have no target 'answer' and were left out" in result.stderr
     assert "odds ratio" in result.stdout
     assert "499 rows, accuracy 0.8" in result.stdout
     model = skmoe.load(folder / "c.skmoe")

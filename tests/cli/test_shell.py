@@ -82,13 +82,13 @@ def listening():
 
 
 def test_library_that_stumbles_over_ctrl_c_is_no_error(walk, monkeypatch, listening):
-    def stumbling(table):
+    def stumbling(table, names):
         try:
             signal.raise_signal(signal.SIGINT)
         except KeyboardInterrupt:
             raise AttributeError("half imported") from None
 
-    monkeypatch.setattr("skmoe.rows.FileTable.read", stumbling)
+    monkeypatch.setattr("skmoe.rows.FileTable.cells", stumbling)
     folder, _, _ = walk
     result = run("fit", folder / "rows.csv", "--target", "y", "--out", folder / "never.skmoe")
     assert result.exit_code == 130
@@ -113,7 +113,7 @@ def test_ctrl_c_is_clean(tmp_path, listening):
     assert child.returncode in (1, 130), text
     if child.returncode == 1:
         assert "best model so far" in text
-        assert skmoe.load(out).n_features_in_ == 4
+        assert skmoe.load(out).n_features_in_ == 6
     else:
         assert "skmoe: interrupted, with no result" in text
         assert not out.exists()

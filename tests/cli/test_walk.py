@@ -1,4 +1,4 @@
-"""The whole walk: fit, predict, report, compare, demo."""
+"""The whole walk: fit, predict, compare."""
 
 import io
 import json
@@ -16,8 +16,7 @@ pa = pytest.importorskip("pyarrow")
 
 def test_fit_says_what_became_of_the_columns(walk):
     _, _, result = walk
-    assert "missing values: x 8, kind 5" in result.stderr
-    assert "13 of 400 rows lack a value and were dropped" in result.stderr
+    assert "rows that lack a value, by column: x 8, kind 5; 13 of 400 rows were dropped" in result.stderr
     assert "coefficients compare with 'brick'" in result.stderr
     assert "kind=stone" in result.stdout
     assert "387 rows" in result.stdout
@@ -29,7 +28,7 @@ def test_fit_says_where_each_expert_holds(walk, tmp_path):
     borders = [float(number) for number in re.findall(r"age (?:up to|from) ([\d.]+)", table)]
     assert len(borders) == 2
     np.testing.assert_allclose(borders, 5.0, atol=0.4)
-    words = ("--target", "y", "--experts", 2, "--out", tmp_path / "m.skmoe", "--json")
+    words = ("--target", "y", "--experts", 2, "--missing", "drop", "--out", tmp_path / "m.skmoe", "--json")
     told = json.loads(run("fit", folder / "rows.csv", *words).stdout)
     assert sorted(expert["holds_at"].partition(" ")[0] for expert in told["experts"]) == ["age", "age"]
     model = skmoe.load(folder / "m.skmoe")
@@ -40,7 +39,7 @@ def test_fit_warns_of_few_rows_for_each_parameter(tmp_path):
     text, _ = simulated_table(40)
     (tmp_path / "rows.csv").write_text(text)
     result = run("fit", tmp_path / "rows.csv", "--target", "y", "--experts", 2, "--out", tmp_path / "m.skmoe")
-    assert "note: 17 parameters were fitted to 38 rows, 2.2 rows for each" in result.stderr
+    assert "note: 17 parameters were fitted to 40 rows, 2.4 rows for each" in result.stderr
 
 
 def test_predict_counts_rows_outside_the_fitted_range(walk, tmp_path):
@@ -63,7 +62,7 @@ def test_all_rows_of_the_table_are_counted(tmp_path, monkeypatch, streamed):
     lines = [",".join(map(str, (*x, t))) for x, t in zip(concrete.data, concrete.target, strict=True)]
     (tmp_path / "rows.csv").write_text("\n".join([",".join((*names, "strength")), *lines]))
     if streamed:
-        monkeypatch.setattr("skmoe.cli.models.LARGE", 1000)
+        monkeypatch.setattr("skmoe.cli.tables.LARGE", 1000)
     words = ("fit", tmp_path / "rows.csv", "--target", "strength", "--experts", 1, "--out", tmp_path / "m.skmoe")
     shown = run(*words)
     assert ("read in blocks" in shown.stderr) == streamed
@@ -162,7 +161,8 @@ def test_folder_of_files_is_one_table(walk, tmp_path):
         (tmp_path / "rows").mkdir(exist_ok=True)
         (tmp_path / "rows" / f"part-{i}.csv").write_text("\n".join([header, *part]))
     out = tmp_path / "m.skmoe"
-    assert run("fit", tmp_path / "rows", "--target", "y", "--experts", 2, "--out", out).exit_code == 0
+    words = ("--target", "y", "--experts", 2, "--missing", "drop", "--out", out)
+    assert run("fit", tmp_path / "rows", *words).exit_code == 0
     np.testing.assert_array_equal(skmoe.load(out).expert_coef_, skmoe.load(folder / "m.skmoe").expert_coef_)
     words = [run("predict", out, rows, "--out", "-").stdout for rows in (tmp_path / "rows", folder / "rows.csv")]
     assert words[0] == words[1]
@@ -191,15 +191,6 @@ def test_unseen_category_can_be_left_empty(walk):
     words = ("predict", folder / "m.skmoe", "-", "--interval", 0.9, "--unseen", "empty", "--out", "-")
     found = read_csv(run(*words, stdin=rows).stdout)
     assert [value is None for value in found["prediction"]] == [False, True]
-
-
-def test_report_is_written_with_and_without_rows(walk):
-    folder, _, _ = walk
-    for rows in ([], [folder / "rows.csv"]):
-        out = folder / f"r{len(rows)}.html"
-        result = run("report", folder / "m.skmoe", *rows, "--html", out)
-        assert result.exit_code == 0, result.output
-        assert "kind=stone" in out.read_text()
 
 
 def test_fit_from_stdin_writes_report_and_json_alone_on_stdout(walk):
@@ -243,7 +234,7 @@ def test_large_table_is_read_in_blocks_to_the_same_model(tmp_path, monkeypatch):
     pq.write_table(pa.table({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "w": weight, "id": y, "y": y}), path)
     words = ("fit", path, "--target", "y", "--experts", 2, "--weights", "w", "--drop", "id", "--gate-columns", "a,b")
     whole = run(*words, "--out", tmp_path / "whole.skmoe")
-    monkeypatch.setattr("skmoe.cli.models.LARGE", 1000)
+    monkeypatch.setattr("skmoe.cli.tables.LARGE", 1000)
     streamed = run(*words, "--out", tmp_path / "streamed.skmoe")
     assert (whole.exit_code, streamed.exit_code) == (0, 0)
     assert "read in blocks" in streamed.stderr
@@ -251,10 +242,9 @@ def test_large_table_is_read_in_blocks_to_the_same_model(tmp_path, monkeypatch):
     assert np.allclose(models[0].expert_coef_, models[1].expert_coef_, atol=1e-9)
     assert list(models[1].feature_names_in_) == ["a", "b", "c"]
     assert run("predict", tmp_path / "streamed.skmoe", path, "--out", tmp_path / "out.csv").exit_code == 0
-    for wrong in (("--report", tmp_path / "r.html"), ("--drop", "none")):
-        refused = run("fit", path, "--target", "y", "--out", tmp_path / "no.skmoe", *wrong)
-        assert refused.exit_code == 2
-        assert refused.stderr.startswith("skmoe: error:")
+    refused = run("fit", path, "--target", "y", "--out", tmp_path / "no.skmoe", "--drop", "none")
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith("skmoe: error: --drop: there is no column 'none'")
 
 
 def test_model_of_a_data_frame_is_predicted_by_names(tmp_path):
@@ -282,19 +272,11 @@ def test_compare_measures_every_method(walk):
     assert "gradient boosting" in run(*words).stdout
 
 
-def test_demo_tells_experts_gate_and_error(tmp_path):
-    out = tmp_path / "report.html"
-    result = run("demo", "--experts", 2, "--out", out)
-    assert result.exit_code == 0, result.output
-    for words in ("expert 2", "age_days", "Which expert holds where", "least squares", "90% intervals"):
-        assert words in result.stdout
-    assert "Concrete" in out.read_text()
-
-
 def test_average_of_models_goes_from_fit_to_prediction_and_report(walk, tmp_path):
     folder, columns, _ = walk
     out, page = tmp_path / "m.skmoe", tmp_path / "r.html"
-    words = ("fit", folder / "rows.csv", "--target", "y", "--average", 20, "--out", out, "--report", page)
+    asked = ("--target", "y", "--average", 20, "--missing", "drop", "--out", out)
+    words = ("fit", folder / "rows.csv", *asked, "--report", page)
     shown = run(*words)
     assert shown.exit_code == 0, shown.output
     model = skmoe.load(out)
@@ -331,3 +313,103 @@ def test_fit_warns_of_regimes_that_other_fits_do_not_show(tmp_path):
     (tmp_path / "rows.csv").write_text("\n".join(["a,b,y", *lines]))
     result = run("fit", tmp_path / "rows.csv", "--target", "y", "--experts", 3, "--out", tmp_path / "m.skmoe")
     assert "note: fits that left rows out show expert 1 in 0 of 5" in result.stderr
+
+
+def test_compare_tells_the_experts_of_each_fold_and_coverage(walk):
+    folder, _, _ = walk
+    words = ("compare", folder / "rows.csv", "--target", "y", "--max-experts", 2, "--folds", 3)
+    shown = run(*words).stdout
+    assert "experts by fold" in shown
+    assert "inside 90% interval" in shown
+    line = next(line for line in shown.splitlines() if line.startswith("mixture of experts"))
+    assert line.split()[-3:] == ["2", "2", "2"]
+
+
+MESSY = "".join(
+    f"{i + 1};{i * 0.25:.2f};{'?' if i % 20 == 3 else i % 7};{'' if i % 9 == 2 else 'abc'[i % 3]};"
+    f"2024-{1 + i % 12:02d}-{1 + i % 28:02d};{(i % 7) + 3 * (i % 3 == 1) + 0.01 * (i % 5):.2f}\n"
+    for i in range(120)
+).replace(".", ",")
+HEADER = ';"size, in m²";rooms;kind;sold;price\n'
+
+
+def test_messy_table_is_fitted_without_an_option_and_predicted(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "houses.csv").write_bytes((HEADER + MESSY).encode("latin-1"))
+    fitted = run("fit", "houses.csv", "--target", "price", "--max-experts", 1)
+    assert fitted.exit_code == 0, fitted.output
+    for words in (
+        "was read as Latin-1",
+        "cells are split by semicolons",
+        "numbers have decimal commas",
+        "column 'column 1' numbers the rows and was left out",
+        "column 'rooms': '?' (6 rows) counted as missing",
+        "column 'kind': 14 missing values count as 'missing'",
+        "column 'sold' holds dates",
+        "model in houses.skmoe",
+    ):
+        assert words in fitted.output
+    model = skmoe.load("houses.skmoe")
+    assert model.n_experts_ == 1
+    names = ["size, in m²", "rooms", "rooms=missing", "kind=b", "kind=c", "kind=missing"]
+    assert list(model.feature_names_in_)[:6] == names
+    found = read_csv(run("predict", "houses.skmoe", "houses.csv", "--out", "-").stdout)
+    assert len(found["prediction"]) == 120
+    assert None not in found["prediction"]
+    dropped = run(
+        "fit", "houses.csv", "--target", "price", "--experts", 1, "--drop", "size, in m²", "--drop", "sold,kind"
+    )
+    assert list(skmoe.load("houses.skmoe").feature_names_in_) == ["rooms", "rooms=missing"], dropped.output
+    chosen = run(
+        "fit", "houses.csv", "--target", "price", "--experts", 1, "--columns", "size, in m²", "--columns", "rooms"
+    )
+    assert list(skmoe.load("houses.skmoe").feature_names_in_) == ["size, in m²", "rooms", "rooms=missing"], (
+        chosen.output
+    )
+
+
+def test_category_that_was_not_there_is_treated_as_the_fit_was_told(tmp_path):
+    kinds = ["a"] * 40 + ["b"] * 40 + ["c", "d", "e", "f"]
+    lines = [f"{kind},{i % 7},{i % 5 + (kind == 'b')}" for i, kind in enumerate(kinds)]
+    (tmp_path / "rows.csv").write_text("\n".join(["kind,x,y", *lines]))
+    for unseen, empty in (("other", [False, False]), ("empty", [False, True]), ("error", None)):
+        out = tmp_path / f"{unseen}.skmoe"
+        words = ("fit", tmp_path / "rows.csv", "--target", "y", "--experts", 1, "--unseen", unseen, "--out", out)
+        assert run(*words).exit_code == 0
+        result = run("predict", out, "-", "--interval", 0.5, "--out", "-", stdin="kind,x\nd,1\nnew,1\n")
+        if empty is None:
+            assert "'kind' holds 'new', which was not there in fitting" in result.stderr
+        else:
+            assert [value is None for value in read_csv(result.stdout)["prediction"]] == empty
+
+
+@pytest.mark.parametrize("missing", ["level", "impute", "drop"])
+def test_rows_read_in_blocks_are_those_in_memory(missing, tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    n = 1200
+    x, kind = (
+        rng.standard_normal(n),
+        rng.choice(["a", "b", "c", "rare1", "rare2"], size=n, p=[0.5, 0.3, 0.19, 0.005, 0.005]),
+    )
+    y = np.where(x > 0, 2 * x, -x) + (kind == "b") + 0.1 * rng.standard_normal(n)
+    day = np.datetime64("2020-01-01") + rng.integers(0, 900, size=n)
+    lines = [
+        f"{'' if i % 15 == 1 else x[i]},{'?' if i % 17 == 2 else i % 11},{'' if i % 13 == 4 else kind[i]},{day[i]},"
+        f"{'' if i % 40 == 7 else y[i]}"
+        for i in range(n)
+    ]
+    (tmp_path / "rows.csv").write_text("\n".join(["x,z,kind,day,y", *lines]))
+    monkeypatch.setattr("skmoe.rows.files.BATCH_ROWS", 100)
+    words = ("fit", tmp_path / "rows.csv", "--target", "y", "--experts", 2, "--missing", missing)
+    whole = run(*words, "--out", tmp_path / "whole.skmoe")
+    monkeypatch.setattr("skmoe.cli.tables.LARGE", 1000)
+    streamed = run(*words, "--out", tmp_path / "streamed.skmoe", "--report", tmp_path / "r.html")
+    assert (whole.exit_code, streamed.exit_code) == (0, 0), streamed.output
+    assert "rows are read in blocks" in streamed.stderr
+    assert "the report shows" in streamed.stderr
+    models = [skmoe.load(tmp_path / name) for name in ("whole.skmoe", "streamed.skmoe")]
+    assert models[0].encoder_ == models[1].encoder_
+    assert models[0].history_["rows"] == models[1].history_["rows"]
+    np.testing.assert_allclose(models[0].expert_coef_, models[1].expert_coef_, rtol=1e-9)
+    notes = [[line for line in result.stderr.splitlines() if "column" in line] for result in (whole, streamed)]
+    assert notes[0] == notes[1]

@@ -163,3 +163,13 @@ def test_history_counts_all_rows_of_a_sampled_table(table, monkeypatch):
     history = MoERegressor(2, random_state=0).fit(X, y).history_
     assert history["rows"] == 650
     assert history["searched"] == 60 * 2 * 4
+
+
+def test_counts_of_few_different_rows_do_not_carry_more_experts_than_rows(rng):
+    X, y = rng.normal(size=(12, 2)), rng.normal(size=12)
+    model = MoERegressor(1000, calibration=None, penalty=0.3, max_time=2.0, random_state=0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, y, sample_weight=np.full(12, 1_000_000.0))
+    assert any("12 fitted instead" in str(warning.message) for warning in caught)
+    assert model.n_experts_ == 12

@@ -1,3 +1,4 @@
+import re
 import warnings
 
 import numpy as np
@@ -45,6 +46,7 @@ def test_every_question_is_answered(table, fitted):
         "spectral gap",
         "agreement of starts",
         "stability of regimes",
+        "intervals on rows left out",
         "intervals corrected",
         "fitted range",
         "calibration",
@@ -65,6 +67,18 @@ def test_inputs_far_from_gaussian_are_said(table):
     skewed = np.exp(X[:500])
     model = MoERegressor(2, random_state=0).fit(skewed, y[:500])
     assert "far from Gaussian" in words_of(model.diagnose())["input law"]
+
+
+@pytest.mark.parametrize("law", ["uniform", "normal", "exponential", "laplace"])
+def test_words_on_the_input_law_agree_with_the_figures_beside_them(rng, law):
+    along, across = 3 * getattr(rng, law)(size=2000), rng.normal(size=2000)
+    X = np.column_stack([along + across, along - across])  # whitening separates the two
+    y = X[:, 0] + rng.normal(size=2000)
+    (found,) = [row for row in MoERegressor(1).fit(X, y).diagnose().rows if row[0] == "input law"]
+    skewness, kurtosis = map(float, re.fullmatch(r"skewness up to (.*), excess kurtosis (.*)", found[1]).groups())
+    assert ("far from Gaussian" in found[2]) == (law != "normal")
+    # a reader sees why: light tails count as much as heavy ones
+    assert ("far from Gaussian" in found[2]) == (skewness >= 0.5 or abs(kurtosis) >= 1.0)
 
 
 def test_starts_that_agree_are_said_to_agree_on_a_sample_too(monkeypatch):

@@ -208,7 +208,7 @@ def test_columns_in_a_file_of_the_first_edition_are_kept(tmp_path):
     write_first_edition(tmp_path / "m.skmoe", table)
     model = skmoe.load(tmp_path / "m.skmoe")
     columns = (Column("speed", "number"), Column("kind", "category", ("a", "b")))
-    assert model.encoder_ == TableEncoder("price", columns, dropped=("id",))
+    assert model.encoder_ == TableEncoder("price", columns, missing="drop", dropped=("id",))
     rows = EncodedTable(np.array([[1.0, 0.0]]), model.encoder_.features, model.encoder_)
     assert model.predict(rows).shape == (1,)
 

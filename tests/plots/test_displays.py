@@ -158,7 +158,7 @@ def test_frames_are_addressed_by_name(problem):
     frame = pd.DataFrame(X, columns=["speed", "age", "mass", "wet"])
     model = MoERegressor(2, random_state=0).fit(frame, y)
     gate = plots.GateDisplay.from_estimator(model, frame, "age", **NUMBERS)
-    assert gate.features == [1]
+    assert gate.inputs[0].columns == (1,)
     assert gate.names == ["age"]
     at = pd.DataFrame(np.tile(gate.typical, (100, 1)), columns=frame.columns).assign(age=gate.grid[0])
     np.testing.assert_allclose(gate.probabilities, model.gate_proba(at), rtol=1e-12)
@@ -180,6 +180,9 @@ def test_frames_are_addressed_by_name(problem):
         ("Responsibility", ([[0.0]], [0.0], 0)),
         ("Band", ([[0.0]], 0)),
         ("Calibration", ([[0.0]], [0.0])),
+        ("Range", ([[0.0]], 0)),
+        ("Expert", ([[0.0]], [0.0], 0)),
+        ("Prediction", ([[0.0]], [0.0])),
         ("Trace", 0),
         ("Choice", 0),
         ("Spectrum", 0),

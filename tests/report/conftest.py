@@ -23,4 +23,4 @@ def one_expert(data):
 
 @pytest.fixture(scope="session")
 def page(model, data):
-    return report.html(model, *data)
+    return report.html(model, *data, folds=2)

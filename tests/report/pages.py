@@ -6,6 +6,9 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 
+from skmoe.rows import EncodedTable, TableEncoder
+from skmoe.rows.columns import Column
+
 HOSTILE = ["<img src=x onerror=alert(1)>", "</script><script>alert(1)</script>", '"><b>', "$\\frac{$ &amp; <!--"]
 EMPTY = {"meta", "link", "img", "br"}
 
@@ -18,6 +21,22 @@ def problem(n=600, seed=0, names=("dose", "age", "weight", "treated")):
     up = rng.random(n) < 1 / (1 + np.exp(-(1.5 * X[:, 0] - 0.15 * X[:, 1])))
     y = np.where(up, 3.0 * X[:, 2] + 5.0, -2.0 * X[:, 2] - 5.0 + 4.0 * X[:, 3]) + 0.5 * rng.normal(size=n)
     return pd.DataFrame(X, columns=list(names)), pd.Series(y, name="yield")
+
+
+def table_with_text(n=400, seed=2):
+    """Salaries whose law depends on the rank, a column of text, as a table that was encoded."""
+    rng = np.random.default_rng(seed)
+    rank, sex = rng.choice(["assistant", "full", "lecturer"], n), rng.choice(["female", "male"], n)
+    years, full = rng.gamma(3, 5, n), rank == "full"
+    y = np.where(full, 90 + 0.8 * years, 60 + 0.3 * years + 4 * (sex == "male")) + rng.normal(size=n) * (1 + 9 * full)
+    columns = (
+        Column("rank", "category", ("assistant", "full", "lecturer")),
+        Column("sex", "category", ("female", "male")),
+        Column("years", "number"),
+    )
+    encoder = TableEncoder("salary", columns)
+    X = np.column_stack([full, rank == "lecturer", sex == "male", years]).astype(float)
+    return EncodedTable(X, encoder.features, encoder), y
 
 
 def up_expert(model):

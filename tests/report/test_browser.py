@@ -5,9 +5,10 @@ import re
 import shutil
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from report.pages import HOSTILE, problem
+from report.pages import HOSTILE, problem, table_with_text
 from skmoe import MoERegressor, report
 from skmoe.report.gate_curves import gate_curves
 from skmoe.report.gate_picture import BOX
@@ -82,7 +83,7 @@ def values(table, column):
 
 
 def coefficients(page):
-    return page.find_element(By.CSS_SELECTOR, "#regimes table")
+    return page.find_element(By.CSS_SELECTOR, "#coefficients table")
 
 
 def test_hostile_names_show_as_text(page):
@@ -165,6 +166,7 @@ def test_gate_choice_redraws_the_models_numbers(page, model, data):
         shown = curves[1].grid[0] + (points[:, 0] - BOX.left) / (BOX.right - BOX.left) * np.ptp(curves[1].grid)
         np.testing.assert_allclose(shown, curves[1].grid, atol=1e-4 * np.ptp(curves[1].grid))
     assert page.find_element(By.ID, "gate-axis").text == curves[1].name
+    assert lines[0].get_attribute("class") == ("bar e1" if curves[1].labels else "curve e1")
     told = json.loads(page.find_element(By.ID, "gate-data").get_attribute("textContent"))[1]
     assert page.find_element(By.ID, "gate-words").text == told["words"]
     ticks = [text.text for text in page.find_elements(By.CSS_SELECTOR, "#gate-ticks text")]
@@ -195,7 +197,7 @@ def test_text_has_contrast(page, theme):
         parts = np.array([float(v) for v in re.findall(r"[\d.]+", colour)[:3]]) / 255
         return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
 
-    for selector in ("body", ".lead", "nav a", "figcaption", "td small", "caption", ".cards dt"):
+    for selector in ("body", ".lead", "nav a", "figcaption", "td small", ".caption", ".cards dt", ".verdict", ".hint"):
         colour = page.execute_script(f"return getComputedStyle(document.querySelector('{selector}')).color")
         one, other = sorted([luminance(colour), luminance(background(page))])
         assert (other + 0.05) / (one + 0.05) >= 4.5, selector
@@ -214,13 +216,98 @@ def test_print_hides_controls_and_shows_every_section_on_white(page):
     assert max(int(part) for part in re.findall(r"\d+", colour)) < 64
 
 
-def test_narrow_page_does_not_scroll_sideways(page):
-    size = {"width": 360, "height": 800, "deviceScaleFactor": 1, "mobile": False}
-    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    try:
-        assert page.execute_script("return document.documentElement.scrollWidth") <= 360
-    finally:
-        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+# -- widths -----------------------------------------------------------------------------------------------------------
+
+LONG = [
+    "a name of an input that nobody would type twice (in kilogrammes per cubic metre of the mixture)",
+    "b_underscored_name_without_any_place_to_break_it_at_all_whatsoever_and_then_some_more_of_it",
+    "c",
+]
+WIDTHS = (360, 768, 1200)
+# every line of text lies inside the innermost block around it, every text of a picture inside the picture
+OUTSIDE = """
+const found = [];
+const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+const blocks = "td, th, p, li, dd, dt, h1, h2, h3, figcaption, button, a, label, footer";
+while (walker.nextNode()) {
+  const node = walker.currentNode, parent = node.parentElement;
+  if (!node.data.trim() || !parent.checkVisibility() || parent.closest("script, style, title, option, .skip")) continue;
+  const box = (parent.closest("svg") || parent.closest(blocks)).getBoundingClientRect();
+  const range = document.createRange();
+  range.selectNodeContents(node);
+  for (const line of range.getClientRects()) {
+    if (line.left < box.left - 1 || line.right > box.right + 1) found.push([node.data.trim(), line.right - box.right]);
+  }
+}
+for (const box of document.querySelectorAll(".regime, .cards div, .checks li, .note, figure")) {
+  if (box.scrollWidth > box.clientWidth + 1) found.push([box.className, box.scrollWidth - box.clientWidth]);
+}
+return found;
+"""
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """Reports of twelve experts with long names, of one expert with one input, and of a table with text."""
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame(rng.normal(size=(500, 3)), columns=LONG)
+    z = np.digitize(X[LONG[0]], np.linspace(-1.5, 1.5, 11))
+    y = pd.Series(10.0 * z + X["c"] * (-1) ** z + 0.2 * rng.normal(size=500), name=f"output_{'long_' * 15}")
+    quick = {"n_init": 1, "calibration": None, "penalty": 0.3, "random_state": 0}
+    folder = tmp_path_factory.mktemp("many")
+    found = {}
+    twelve, one = MoERegressor(12, **quick).fit(X, y), MoERegressor(1).fit(X[["c"]][:50], y[:50])
+    text, salaries = table_with_text()
+    two = MoERegressor(2, **quick).fit(text, salaries)
+    for name, fitted, *rows in (("twelve", twelve, X, y), ("one", one, X[["c"]], y), ("text", two, text, salaries)):
+        test = (rows[0][:60], rows[1][:60]) if name != "text" else tuple(rows)
+        found[name] = report.write(fitted, folder / f"{name}.html", *rows, test=test, title=y.name).as_uri()
+    return found
+
+
+def resize(browser, width):
+    size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+
+@pytest.fixture(params=WIDTHS)
+def width(browser, request):
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
+    resize(browser, request.param)
+    yield request.param
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+@pytest.mark.parametrize("name", ["twelve", "one", "text"])
+def test_no_text_leaves_its_box_at_any_width(browser, many, width, name):
+    browser.get(many[name])
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    assert browser.execute_script(OUTSIDE) == []
+
+
+def test_what_is_wide_scrolls_and_says_so(browser, many, width):
+    browser.get(many["twelve"])
+    boxes = browser.execute_script(
+        "return Array.from(document.querySelectorAll('.scroll'), (box) => [box.scrollWidth > box.clientWidth + 1, "
+        "box.previousElementSibling.className === 'hint' && box.previousElementSibling.checkVisibility()])"
+    )
+    assert any(wide for wide, _ in boxes)  # thirteen columns
+    assert all(wide == said for wide, said in boxes)
+    browser.get(many["one"])
+    hints = browser.execute_script("return Array.from(document.querySelectorAll('.hint'), (p) => p.checkVisibility())")
+    assert any(hints) == (width == 360)
+
+
+@pytest.mark.parametrize("width", [1200], indirect=True)
+def test_hints_follow_the_width_of_the_window(browser, many, width):
+    browser.get(many["one"])
+    shown = "return Array.from(document.querySelectorAll('.hint')).some((p) => p.checkVisibility())"
+    assert not browser.execute_script(shown)
+    resize(browser, 360)
+    WebDriverWait(browser, 10).until(lambda _: browser.execute_script(shown))
+
+
+# -- without scripts, without rows ------------------------------------------------------------------------------------
 
 
 def test_page_without_scripts_shows_the_picture_and_no_controls(browser, address):

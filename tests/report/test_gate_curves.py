@@ -6,10 +6,11 @@ import re
 import numpy as np
 import pytest
 
-from report.pages import Outline
+from report.pages import Outline, table_with_text
 from skmoe import MoERegressor
-from skmoe.report.gate_curves import gate_curves
-from skmoe.report.gate_picture import gate_picture, ticks
+from skmoe.inference import Input
+from skmoe.report.gate_curves import GateCurve, gate_curves
+from skmoe.report.gate_picture import BOX, gate_picture, ticks
 from skmoe.report.rendering import environment
 
 
@@ -37,8 +38,8 @@ def test_gate_curves_are_at_most_twenty_and_leave_out_constant_inputs():
     fitted = MoERegressor(random_state=0).fit(X, y + 0.3 * rng.normal(size=900))
     curves = gate_curves(fitted, X)
     assert len(curves) == 20
-    assert curves[0].column == 1
-    assert 0 not in [curve.column for curve in curves]
+    assert curves[0].name == "x1"
+    assert "x0" not in [curve.name for curve in curves]
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-3.2, 4.1), (3.0, 363.8), (1e5, 1e5 + 1), (-1e-9, 2e-9)])
@@ -68,6 +69,34 @@ def test_gate_picture_offers_each_input_and_draws_each_expert(model, data):
     assert [line["class"] for line in lines] == ["curve e1", "curve e2"]
 
 
-def test_gate_picture_of_a_two_valued_input_has_a_tick_at_each_value(model, data):
+def test_gate_picture_of_a_two_valued_input_has_bars_at_each_value(model, data):
     treated = next(c for c in gate_curves(model, data[0].to_numpy()) if c.name == "treated")
-    assert [label for _, label in gate_picture([treated]).inputs[0].ticks] == ["0", "1"]
+    assert treated.curves.shape == (2, 2)
+    drawn = gate_picture([treated]).inputs[0]
+    assert drawn.bars
+    assert [label for _, label in drawn.ticks] == ["0", "1"]
+    heights = [[float(h) for h in re.findall(r"M[\d.]+ ([\d.]+)h", path)] for path in drawn.paths]
+    np.testing.assert_allclose(heights[1], BOX.y(1.0), atol=1e-3)  # probabilities on each other reach one
+    np.testing.assert_allclose(heights[0], BOX.y(treated.curves[0]), atol=1e-3)
+
+
+def test_gate_picture_of_a_text_column_has_a_bar_for_each_level():
+    X, y = table_with_text()
+    fitted = MoERegressor(2, random_state=0).fit(X, y)
+    (curve,) = [c for c in gate_curves(fitted, X.X) if c.name == "rank"]
+    assert curve.labels == ("assistant", "full", "lecturer")
+    moved = X.X[np.linspace(0, len(y) - 1, 300).astype(int)].copy()
+    moved[:, :2] = [1.0, 0.0]  # full
+    expected = fitted.parameters_.gate_proba(moved).mean(axis=0)
+    np.testing.assert_allclose(curve.curves[:, 1], expected, rtol=1e-12)
+    drawn = gate_picture([curve]).inputs[0]
+    assert drawn.bars
+    likeliest = int(np.argmax(curve.curves[:, 1]))
+    assert f"full: expert {likeliest + 1} " in drawn.words
+
+
+def test_words_of_many_experts_say_which_is_the_likeliest_where():
+    curves = np.eye(6)[:, np.repeat(np.arange(6), 10)]
+    drawn = gate_picture([GateCurve(Input("x", (0,)), np.linspace(0, 59, 60), curves, np.ones(30), ())]).inputs[0]
+    assert drawn.words.startswith("The likeliest, as it goes from 0 to 59: expert 1 up to 10, expert 2 up to 20, ")
+    assert drawn.words.endswith(" and expert 6.")

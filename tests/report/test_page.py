@@ -71,7 +71,7 @@ def test_page_cannot_be_injected_into(hostile):
 
 
 def test_page_says_what_was_asked(model, data):
-    said = words_of(report.html(model, *data, title="Fields of 1996", target="harvest"))
+    said = words_of(report.html(model, *data, title="Fields of 1996", target="harvest", folds=0))
     assert "Fields of 1996" in said
     assert "harvest rises by" in said
     for sentence in (*report.gate_in_words(model, data[0]), *report.experts_in_words(model, data[0], target="harvest")):
@@ -83,7 +83,7 @@ def test_page_says_what_was_asked(model, data):
 
 def test_page_takes_the_targets_name_from_y(page, model, data):
     assert "Regimes of yield<" in page
-    assert "Regimes of y<" in report.html(model, data[0], data[1].to_numpy())
+    assert "Regimes of y<" in report.html(model, data[0], data[1].to_numpy(), folds=0)
 
 
 def test_page_without_rows_says_what_is_missing(model):
@@ -100,8 +100,10 @@ def test_page_with_inputs_alone_shows_the_gate(model, data):
 
 
 def test_page_of_one_expert(one_expert, data):
-    page = report.html(one_expert, *data)
+    page = report.html(one_expert, *data, folds=2)
     said = words_of(page)
+    assert "regimes, each" not in said
+    assert "1 experts" not in said
     assert "There is one expert, and it holds everywhere." in said
     assert "One regime" in said
     assert 'id="gate-data"' not in page
@@ -111,7 +113,7 @@ def test_page_of_one_expert(one_expert, data):
 def test_page_without_standard_errors():
     X, y, _ = skmoe.make_moe(1500, 4, 2, random_state=0)
     fitted = MoERegressor(method="spectral", random_state=0).fit(X, y)
-    said = words_of(report.html(fitted, X, y))
+    said = words_of(report.html(fitted, X, y, folds=2))
     assert "This method gives no standard errors." in said
     assert "clear effect" not in said
     assert "nan" not in said
@@ -120,14 +122,14 @@ def test_page_without_standard_errors():
 
 def test_page_tells_how_the_number_was_chosen(data):
     fitted = MoERegressor(n_experts="auto", random_state=0).fit(*data)
-    said = words_of(report.html(fitted, *data))
+    said = words_of(report.html(fitted, *data, folds=0))
     assert f"{fitted.n_experts_} were chosen" in said
     assert "judged by the log density of rows held out" in said
 
 
 def test_page_without_matplotlib_says_so_and_keeps_the_rest(page, model, data, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    bare = report.html(model, *data)
+    bare = report.html(model, *data, folds=0)
     assert "Written without matplotlib" in bare
     assert "Written without matplotlib" not in page
     assert bare.count("<svg") == 1  # the gate's own
@@ -135,7 +137,7 @@ def test_page_without_matplotlib_says_so_and_keeps_the_rest(page, model, data, m
 
 
 def test_page_is_the_same_for_the_same_input(page, model, data):
-    assert report.html(model, *data) == page
+    assert report.html(model, *data, folds=2) == page
 
 
 def test_page_escapes_a_title_that_calls_itself_markup(model):
@@ -146,7 +148,7 @@ def test_page_escapes_a_title_that_calls_itself_markup(model):
 
 def test_page_on_disk_is_the_same_after_the_model_was_saved(page, model, data, tmp_path):
     model.save(tmp_path / "model.zip")
-    path = report.write(skmoe.load(tmp_path / "model.zip"), tmp_path / "r.html", *data)
+    path = report.write(skmoe.load(tmp_path / "model.zip"), tmp_path / "r.html", *data, folds=2)
     assert path == tmp_path / "r.html"
     assert path.read_text(encoding="utf-8") == page
 
@@ -161,7 +163,7 @@ def test_page_on_disk_is_the_same_after_the_model_was_saved(page, model, data, t
 def test_page_speaks_only_of_what_the_model_looks_at(data, settings):
     X, y = data[0].assign(same=1.0), data[1]
     fitted = MoERegressor(random_state=0, **settings).fit(X, y)
-    page = report.html(fitted, X, y)
+    page = report.html(fitted, X, y, folds=2)
     Outline(page)
     assert "same" not in "".join(report.gate_in_words(fitted, X) + report.experts_in_words(fitted, X))
     features = json.loads(re.search(r'id="gate-data">(.*?)</script>', page, re.DOTALL)[1])
@@ -171,7 +173,7 @@ def test_page_speaks_only_of_what_the_model_looks_at(data, settings):
 def test_write_takes_names_that_no_file_can_hold(tmp_path):
     X, y = problem(names=["a\x00b", "bell \x07", "right-to-left \u202e", "new\nline"])
     fitted = MoERegressor(random_state=0).fit(X, y)
-    path = report.write(fitted, tmp_path / "r.html", X, y, target="lone \ud800")
+    path = report.write(fitted, tmp_path / "r.html", X, y, target="lone \ud800", folds=0)
     page = path.read_text(encoding="utf-8")
     Outline(page)
     assert not set("\x00\x07\u202e") & set(page)
@@ -186,8 +188,11 @@ def test_report_refuses_what_it_cannot_tell_of(model, data):
         report.html(make_pipeline(model))
     with pytest.raises(ValueError, match="y came without X"):
         report.html(model, y=y)
-    with pytest.raises(ValueError, match="pass X and y too"):
-        report.html(model, test=(X, y))
+    with pytest.raises(ValueError, match="test must have outputs"):
+        report.html(model, test=(X, None))
+    for folds in (1, -1, 2.5):
+        with pytest.raises(ValueError, match="folds must be 0, for none, or a whole number of at least 2"):
+            report.html(model, X, y, folds=folds)
     with pytest.raises(ValueError, match=r"test must be a pair \(X, y\)"):
         report.html(model, X, y, test=X)
     with pytest.raises(ValueError, match="feature names"):

@@ -9,15 +9,34 @@ from report.pages import problem
 from skmoe import MoERegressor, make_moe
 from skmoe.plots.outputs import MOST_POINTS
 from skmoe.report.data import report_data
-from skmoe.report.sections import cautions, certainty, gate, numbers, overview, prediction, regimes
+from skmoe.report.records import Verdict
+from skmoe.report.sections import (
+    certainty,
+    coefficients,
+    diagnosis,
+    gate,
+    numbers,
+    overview,
+    prediction,
+    regimes,
+    trust,
+)
 
 BIC = [(1, 30.0), (2, 20.0), (3, 25.0)]
-ALL = (overview, regimes, gate, certainty, prediction, cautions, numbers)
+ALL = (overview, regimes, prediction, trust, gate, coefficients, certainty, diagnosis, numbers)
 
 
 @pytest.fixture(scope="module")
 def given(model, data):
-    return report_data(model, *data, None, None)
+    return report_data(model, *data, None, None, 2)
+
+
+def without_folds(model, X, y, target=None):
+    return report_data(model, X, y, target, None, 0)
+
+
+def check_of(given, name):
+    return next(check for check in trust(given).checks if check.name == name)
 
 
 def texts_in(value):
@@ -41,9 +60,10 @@ def test_section_is_a_frozen_record_without_markup(section, given):
 
 @pytest.mark.parametrize("n", [MOST_POINTS, MOST_POINTS + 1])
 def test_captions_speak_of_chosen_rows_only_where_rows_are_left_out(model, n):
-    some = report_data(model, *problem(n, 3), None, None)
-    captions = (gate(some).responsibilities.caption, prediction(some).bands.caption)
-    for caption in captions:
+    some = report_data(model, *problem(300, 4), None, problem(n, 3))
+    assert "chosen at random" not in gate(some).responsibilities.caption + regimes(some).remark
+    many = report_data(model, *problem(n, 3), None, None, 0)
+    for caption in (prediction(some).outputs.caption, gate(many).responsibilities.caption, regimes(many).remark):
         assert ("chosen at random" in caption) == (n > MOST_POINTS)
         assert ("2,000" in caption) == (n > MOST_POINTS)
 
@@ -52,7 +72,7 @@ def test_captions_speak_of_chosen_rows_only_where_rows_are_left_out(model, n):
 def test_certainty_of_one_expert_does_not_speak_of_starts(settings):
     X, y, _ = make_moe(1500, 4, 1, random_state=0)
     fitted = MoERegressor(n_experts=1, random_state=0, **settings).fit(X, y)
-    record = certainty(report_data(fitted, X, y, None, None))
+    record = certainty(without_folds(fitted, X, y))
     assert record.trace is None
     assert record.starts is None
     said = " ".join(record.paragraphs)
@@ -64,40 +84,52 @@ def test_certainty_of_one_expert_does_not_speak_of_starts(settings):
 @pytest.mark.parametrize(("agreement", "words"), [(3, "3 runs from different starts ended"), (1, "No two runs")])
 def test_certainty_says_how_many_starts_agree(model, data, monkeypatch, agreement, words):
     monkeypatch.setitem(model.history_, "agreement", agreement)
-    assert words in certainty(report_data(model, *data, None, None)).paragraphs[1]
+    assert words in certainty(without_folds(model, *data)).paragraphs[1]
 
 
 def test_certainty_does_not_call_a_moment_estimate_a_maximum():
     X, y, _ = make_moe(1500, 4, 2, random_state=0)
     fitted = MoERegressor(method="spectral", random_state=0).fit(X, y)
-    said = " ".join(certainty(report_data(fitted, X, y, None, None)).paragraphs)
+    said = " ".join(certainty(without_folds(fitted, X, y)).paragraphs)
     assert "reached" not in said
     assert "not maximised" in said
 
 
-def test_certainty_lists_the_runs_on_all_rows_best_at_zero(given):
-    table = certainty(given).starts
+def test_certainty_lists_the_runs_on_all_rows_best_at_zero(model, data, monkeypatch):
+    runs = [("a", -1.5, "all rows"), ("b", -1.25, "all rows"), ("c", -1.0, "race")]
+    monkeypatch.setitem(model.history_, "starts", runs)
+    table = certainty(without_folds(model, *data)).starts
     assert {row[1] for row in table.rows} == {"all rows"}
-    assert min(row[2].value for row in table.rows) == 0.0
+    assert [row[2].value for row in table.rows] == [0.25, 0.0]
+    monkeypatch.setitem(model.history_, "starts", runs[1:])
+    assert certainty(without_folds(model, *data)).starts is None  # nothing to compare
 
 
-def test_cautions_name_small_experts(model, data, monkeypatch):
+def test_certainty_shows_no_flat_line(model, data, monkeypatch):
+    for steps, shown in (([-2.0, -1.5, -1.4], True), ([-1.4, -1.4], False), ([-1.4001, -1.4, -1.4], False)):
+        monkeypatch.setitem(model.history_, "objective", np.array(steps))
+        assert (certainty(without_folds(model, *data)).trace is not None) == shown
+
+
+def test_trust_names_small_experts(model, data, monkeypatch):
     monkeypatch.setattr(model, "shares_", np.array([0.97, 0.03]))
-    warnings = cautions(report_data(model, *data, None, None)).warnings
-    assert any("Few rows belong to expert 2" in text for text in warnings)
-    assert warnings[0].startswith("Expert 2 has 18.0 rows for 5 coefficients, ")
+    given = without_folds(model, *data)
+    assert "Few rows belong to expert 2" in check_of(given, "Small experts").words
+    assert check_of(given, "Rows for each parameter").words.startswith("Expert 2 has 18.0 rows for 5 coefficients, ")
 
 
-def test_overview_and_cautions_warn_of_few_rows_per_parameter(model, data, monkeypatch):
-    assert not overview(report_data(model, *data, None, None)).notes
+def test_overview_and_trust_warn_of_few_rows_per_parameter(model, data, monkeypatch):
+    assert not overview(without_folds(model, *data)).warnings
     monkeypatch.setattr(model, "n_parameters_", 400)
-    given = report_data(model, *data, None, None)
-    for texts in (overview(given).notes, cautions(given).warnings):
-        assert texts[0].startswith("400 parameters were fitted to 600 rows, 1.5 rows for each: ")
+    given = without_folds(model, *data)
+    check = check_of(given, "Rows for each parameter")
+    assert check.verdict is Verdict.CAREFUL
+    assert check.words.startswith("400 parameters were fitted to 600 rows, 1.5 rows for each: ")
+    assert overview(given).warnings == (check.words,)
 
 
-def test_regimes_grey_coefficients_whose_interval_holds_zero(model, given):
-    rows = regimes(given).coefficients.rows
+def test_coefficients_are_grey_whose_interval_holds_zero(model, given):
+    rows = coefficients(given).table.rows
     assert [row[0] for row in rows] == ["intercept", "dose", "age", "weight", "treated"]
     for j, row in enumerate(rows[1:]):
         for i, cell in enumerate(row[1:]):
@@ -113,12 +145,6 @@ def test_numbers_have_both_standard_errors(model, given):
         np.testing.assert_equal([c.value for c in columns[name]], [row[3] for row in model.summary(robust=robust).rows])
 
 
-def test_captions_name_the_output_once(model, data):
-    X, y = data
-    assert prediction(report_data(model, X, y, "harvest", None)).bands.caption.startswith("Predictions of harvest (y) ")
-    assert prediction(report_data(model, X, y, "y", None)).bands.caption.startswith("Predictions of y with")
-
-
 # -- what held-out rows and other models say --------------------------------------------------------------------------
 
 
@@ -129,43 +155,36 @@ def averaged(data):
 
 def test_regimes_say_where_they_are_seen(model, averaged, data, monkeypatch):
     for fitted, others in ((model, "5 fits that left rows out"), (averaged, "6 averaged models")):
-        given = report_data(fitted, *data, None, None)
-        assert all(others in text.text for text in regimes(given).experts)
-        assert not any(text.startswith("Fits that left rows out") for text in cautions(given).warnings)
+        given = without_folds(fitted, *data)
+        assert all(others in card.law for card in regimes(given).cards)
+        assert check_of(given, "Regimes seen again").verdict is Verdict.FINE
     monkeypatch.setattr(model, "stability_", np.array([1.0, 0.2]))
-    given = report_data(model, *data, None, None)
-    assert regimes(given).experts[1].text.endswith("It is seen in only 1 of 5 fits that left rows out.")
-    for texts in (overview(given).notes, cautions(given).warnings):
-        assert any(text.startswith("Fits that left rows out show expert 2 in 1 of 5 only: ") for text in texts)
+    given = without_folds(model, *data)
+    assert regimes(given).cards[1].law.endswith("It is seen in only 1 of 5 fits that left rows out.")
+    check = check_of(given, "Regimes seen again")
+    assert check.words.startswith("Fits that left rows out show expert 2 in 1 of 5 only: ")
+    assert check.words in overview(given).warnings
+    assert "1 of them not stable" in overview(given).cards[1].detail
 
 
 def test_page_of_a_file_without_other_models_says_nothing_of_stability(model, data, monkeypatch):
     monkeypatch.setattr(model, "stability_", np.full(2, np.nan))
-    given = report_data(model, *data, None, None)
+    given = without_folds(model, *data)
     assert not any("seen in" in text for section in ALL for text in texts_in(section(given)))
 
 
 def test_certainty_tells_what_was_averaged(averaged, data):
-    given = report_data(averaged, *data, None, None)
+    given = report_data(averaged, *data, None, problem(200, 9))
     said = " ".join(certainty(given).paragraphs)
     assert "Predictions are averages of 6 models" in said
     assert f"penalty of strength {averaged.penalty_:g}" in said
     assert "By rows held out, predictive distributions were" in said
     assert "averages over 6 such models" in overview(given).lead
-    assert prediction(given).paragraphs[0].startswith("Predictions are averages of 6 models. On the given rows")
-
-
-def test_quality_is_that_of_the_averaged_law(averaged, data):
-    given = report_data(averaged, *data, None, None)
-    X, y = data
-    mixture = given.quality[0]
-    assert mixture.r2 == pytest.approx(averaged.score(X, y), rel=1e-12)
-    low, high = averaged.predict_interval(X, coverage=0.9).T
-    assert mixture.inside_most == pytest.approx(np.mean((low <= y) & (y <= high)))
+    assert prediction(given).paragraphs[0].startswith("Predictions are averages of 6 models. On 200 rows held out")
 
 
 def test_numbers_tried_are_those_of_the_history(averaged, data, monkeypatch):
-    table = certainty(report_data(averaged, *data, None, None)).number.tried
+    table = certainty(without_folds(averaged, *data)).number.tried
     history = averaged.history_
     assert [row[2].value for row in table.rows] == [held for _, held, _ in history["held_out"]]
     assert [(int(row[0]), row[4].value) for row in table.rows] == history["bic"]
@@ -173,9 +192,12 @@ def test_numbers_tried_are_those_of_the_history(averaged, data, monkeypatch):
     assert [row[0] for row in table.rows if row[1] == "chosen"] == [str(averaged.n_experts_)]
     tie = [(1, -3.0, 0.1), (2, -2.0, 0.0), (3, -1.985, 0.02)]
     monkeypatch.setattr(averaged, "history_", {**history, "held_out": tie, **dict.fromkeys(("bic", "icl"), BIC)})
-    record = certainty(report_data(averaged, *data, None, None)).number
+    record = certainty(without_folds(averaged, *data)).number
     assert record.tried.rows[2][1] == "near tie"
     assert record.tried.rows[2][3].text == "0.015 ± 0.020"
+    check = check_of(without_folds(averaged, *data), "Number of experts")
+    assert check.verdict is Verdict.NOTE
+    assert check.words.startswith("Near tie. 3 experts gain 0.015 ± 0.020 of log density per row: within a standard")
     assert "3 experts gain 0.015 ± 0.020 of log density per row: within a standard error, so the smaller" in record.text
     words = {question: words for question, _, words in averaged.diagnose().rows}
     assert words["number of experts"].startswith("NEAR TIE: 3 experts gain 0.015 ± 0.020")
@@ -183,6 +205,6 @@ def test_numbers_tried_are_those_of_the_history(averaged, data, monkeypatch):
 
 def test_numbers_of_an_old_file_are_told_by_bic(averaged, data, monkeypatch):
     monkeypatch.setattr(averaged, "history_", {**averaged.history_, "held_out": [], "icl": [], "bic": BIC})
-    record = certainty(report_data(averaged, *data, None, None)).number
+    record = certainty(without_folds(averaged, *data)).number
     assert "2 had the smallest BIC" in record.text
     assert record.tried.columns == ("experts", "BIC")

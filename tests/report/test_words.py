@@ -3,9 +3,11 @@
 import re
 
 import numpy as np
+import pandas as pd
+import pytest
 
 import skmoe
-from report.pages import up_expert
+from report.pages import table_with_text, up_expert
 from skmoe import MoERegressor, report
 from skmoe.inference.formatting import percent, three_digits, with_interval
 from skmoe.rows import EncodedTable, TableEncoder
@@ -26,6 +28,27 @@ def test_gate_in_words_names_the_inputs_that_decide(model, data):
 def test_gate_in_words_without_rows_speaks_of_those_of_the_fit(model, data):
     inputs = [re.findall(r"dose|age|weight|treated", said) for said in report.gate_in_words(model)]
     assert inputs == [re.findall(r"dose|age|weight|treated", said) for said in report.gate_in_words(model, data[0])]
+
+
+def test_gate_in_words_names_a_text_column_that_decides():
+    X, y = table_with_text()
+    fitted = MoERegressor(2, random_state=0).fit(X, y)
+    said = report.gate_in_words(fitted, X)
+    assert len(set(said)) == 2
+    assert "holds at rank: full (" in said[int(np.argmax(fitted.noise_scale_))]
+    assert "holds at rank: not full (" in said[int(np.argmin(fitted.noise_scale_))]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_gate_in_words_names_the_only_input_for_every_expert(seed):
+    rng = np.random.default_rng(seed)
+    time = rng.uniform(2, 58, 133)
+    accel = np.where(time < 14, 0, np.where(time < 22, -14 * (time - 14), -112 + 6 * (time - 22)))
+    accel = np.where(time < 45, accel, 26) + (2 + 10 * (time > 14)) * rng.normal(size=133)
+    fitted = MoERegressor(3, random_state=0).fit(pd.DataFrame({"time": time}), accel)
+    said = report.gate_in_words(fitted)
+    assert len(set(said)) == 3
+    assert all(re.match(r"Expert \d holds at time (up to|from|\d)", sentence) for sentence in said)
 
 
 def test_words_of_a_file_without_notes_ask_for_rows(model, data, monkeypatch):

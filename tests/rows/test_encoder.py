@@ -10,48 +10,49 @@ from skmoe.rows.columns import Column
 
 pa = pytest.importorskip("pyarrow")
 
-TEXT = "x,kind,flag,same,y\n1,b,true,7,1\n,a,false,7,2\n3,b,true,7,4\n4,c,true,7,\n5,,false,7,8\n6,a,true,7,9\n"
+ROWS = "1,b,true,7,1\n,a,false,7,2\n3,b,true,7,4\n4,c,true,7,\n5,,false,7,8\n6,a,true,7,9\n"
+TEXT = "x,kind,flag,same,y\n" + 2 * ROWS
 
 
 @pytest.fixture
 def table(tmp_path):
     (tmp_path / "t.csv").write_text(TEXT)
-    return open_table(tmp_path / "t.csv").read()
+    return open_table(tmp_path / "t.csv")
 
 
 def test_categories_are_compared_with_the_first(table):
     encoder = TableEncoder.learn(table, "y", missing="impute")
-    assert encoder.features == ["x", "kind=b", "flag"]  # c is only where the target is missing
-    X, keep = encoder.encode(table.filter(pa.array([True, True, True, False, True, True])))
-    assert keep.all()
+    assert encoder.features == ["x", "x=missing", "kind=b", "flag"]  # c is only where the target is missing
     # median of 1, 3, 5, 6 for x; "a" and "b" are as frequent, and the first of them stands in
-    np.testing.assert_array_equal(X, [[1, 1, 1], [4, 0, 0], [3, 1, 1], [5, 0, 0], [6, 0, 1]])
+    expected = [[1, 0, 1, 1], [4, 1, 0, 0], [3, 0, 1, 1], [5, 0, 0, 0], [6, 0, 0, 1]]
+    np.testing.assert_array_equal(encoder.rows(table)[0].X, 2 * expected)
 
 
 def test_rows_that_lack_a_value_are_dropped_and_counted(table):
-    encoder = TableEncoder.learn(table, "y")
+    encoder = TableEncoder.learn(table, "y", missing="drop")
     inputs, y, weight = encoder.rows(table)
-    np.testing.assert_array_equal(y, [1, 4, 9])
-    np.testing.assert_array_equal(inputs.X[:, 0], [1, 3, 6])
+    np.testing.assert_array_equal(y, 2 * [1, 4, 9])
+    np.testing.assert_array_equal(inputs.X[:, 0], 2 * [1, 3, 6])
     assert inputs.names == encoder.features
     assert inputs.encoder is encoder
     assert weight is None
-    assert "missing values: y 1, x 1, kind 1" in encoder.notes
-    assert "3 of 6 rows lack a value and were dropped" in encoder.notes
-    assert "column 'same' is the same in every row and was dropped" in encoder.notes
+    assert (encoder.n_rows, encoder.n_used) == (12, 6)
+    assert "2 of 12 rows have no target 'y' and were left out" in encoder.notes
+    assert "rows that lack a value, by column: x 2, kind 2; 4 of 10 rows were dropped" in encoder.notes
+    assert "column 'same' is the same in every row and was left out" in encoder.notes
 
 
 def test_keep_says_which_rows_have_all_inputs(table):
-    X, keep = TableEncoder.learn(table, "y").encode(table, unseen="empty")
-    np.testing.assert_array_equal(keep, [True, False, True, False, False, True])  # "c" was not learned from
-    assert len(X) == 3
+    X, keep = TableEncoder.learn(table, "y", missing="drop").encode(table.read(), unseen="empty")
+    np.testing.assert_array_equal(keep, 2 * [True, False, True, False, False, True])  # "c" was not learned from
+    assert len(X) == 6
 
 
-def test_batches_of_a_file_are_encoded_as_its_table(table, tmp_path):
-    encoder = TableEncoder.learn(table, "y")
-    X, keep = encoder.encode(table, unseen="empty")
-    batches = list(open_table(tmp_path / "t.csv").batches(list(encoder.types), encoder.types))
-    assert sum(batch.num_rows for batch in batches) == 6
+def test_batches_of_a_file_are_encoded_as_its_table(table):
+    encoder = TableEncoder.learn(table, "y", missing="drop")
+    X, keep = encoder.encode(table.read(), unseen="empty")
+    batches = list(table.cells(encoder.names))
+    assert sum(batch.num_rows for batch in batches) == 12
     encoded = [encoder.encode(batch, unseen="empty") for batch in batches]
     np.testing.assert_array_equal(np.concatenate([part for part, _ in encoded]), X)
     np.testing.assert_array_equal(np.concatenate([kept for _, kept in encoded]), keep)
@@ -66,15 +67,15 @@ def test_encoder_comes_back_from_plain_values(table):
 
 
 def test_weights_are_no_input(table):
-    weighted = table.append_column("w", pa.array([1.0, 1, 2, 1, 1, 3]))
-    encoder = TableEncoder.learn(weighted, "y", weights="w")
+    weighted = table.read().append_column("w", pa.array(2 * [1.0, 1, 2, 1, 1, 3]))
+    encoder = TableEncoder.learn(weighted, "y", weights="w", missing="drop")
     assert "w" not in encoder.features
-    np.testing.assert_array_equal(encoder.rows(weighted)[2], [1, 2, 3])
+    np.testing.assert_array_equal(encoder.rows(weighted)[2], 2 * [1, 2, 3])
 
 
 def test_named_columns_are_found_behind_their_inputs(table):
     encoder = TableEncoder.learn(table, "y", missing="impute")
-    assert encoder.expand(["kind", "x"], "--gate-columns") == ["kind=b", "x"]
+    assert encoder.expand(["kind", "x"], "--gate-columns") == ["kind=b", "x", "x=missing"]
     with pytest.raises(TableError, match="--gate-columns: column 'same' was dropped"):
         encoder.expand(["same"], "--gate-columns")
     with pytest.raises(TableError, match="'age' is not among the inputs x, kind, flag"):
@@ -101,7 +102,7 @@ def test_types_of_other_formats_are_understood():
     X, _ = encoder.encode(table)
     np.testing.assert_array_equal(X[:, 1], [1.5, 2.5, 2.5, 4.5])
     np.testing.assert_array_equal(X[:, 3], [2.0, 1.0, 2.0, 3.0])  # NaN is a missing number
-    assert "column 'nothing' holds no values and was dropped" in encoder.notes
+    assert "column 'nothing' holds no values and was left out" in encoder.notes
 
 
 @pytest.mark.parametrize(
@@ -115,8 +116,8 @@ def test_types_of_other_formats_are_understood():
         ({"target": "y", "weights": "v"}, "weights: there is no column 'v'"),
         ({"target": "y", "weights": "y"}, "weights: 'y' is the target"),
         ({"target": "y", "weights": "kind"}, "weights: column 'kind' must hold numbers"),
-        ({"target": "y", "missing": "guess"}, "missing must be one of drop, impute, error; got 'guess'"),
-        ({"target": "y", "missing": "error"}, "missing values: y 1, x 1, kind 1"),
+        ({"target": "y", "missing": "guess"}, "missing must be one of level, impute, drop, error; got 'guess'"),
+        ({"target": "y", "missing": "error"}, "missing values: x 2, kind 2; mend them"),
         ({"target": "y", "drop": ["x", "kind", "flag"]}, "no column is left as an input"),
     ],
 )
@@ -128,7 +129,7 @@ def test_requests_that_cannot_be_met_are_refused(table, how, words):
 def test_table_that_lacks_a_column_is_refused(table):
     encoder = TableEncoder.learn(table, "y")
     with pytest.raises(TableError, match="column 'kind', which the model needs, is not in the table"):
-        encoder.encode(table.drop_columns(["kind"]))
+        encoder.encode(table.read().drop_columns(["kind"]))
 
 
 def test_inputs_that_would_share_a_name_are_refused():

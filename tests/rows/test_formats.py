@@ -31,6 +31,8 @@ TEXT = "x,z,y\n" + "".join(f"{i}.5,{i % 7},{i % 5}\n" for i in range(40))
         ("rows.arrow", "arrow"),
         ("rows.feather", "arrow"),
         ("rows.ipc", "arrow"),
+        ("rows.txt", "csv"),
+        ("rows.xlsx", "excel"),
         ("-", "csv"),
     ],
 )
@@ -38,7 +40,7 @@ def test_kind_of_file_follows_its_name(name, kind):
     assert kind_of_file(name) == kind
 
 
-@pytest.mark.parametrize("name", ["rows.xlsx", "rows", "rows.gz", "rows.parquet.gz", ".csv"])
+@pytest.mark.parametrize("name", ["rows.xls", "rows", "rows.gz", "rows.parquet.gz", ".csv"])
 def test_unknown_kind_of_file_is_refused_with_those_there_are(name):
     with pytest.raises(TableError, match=r"must end in one of \.csv, .*\.parquet, .*\.tsv\.gz"):
         kind_of_file(name)
@@ -52,8 +54,7 @@ def test_unknown_kind_of_file_is_refused_with_those_there_are(name):
         ("rows.xls", b"x,y\n1,2\n", TableError, "the name does not say what kind of table this is"),
         ("rows.csv", b"", TableError, "is empty"),
         ("rows.csv", b" \n\n", TableError, "is empty"),
-        ("rows.csv", TEXT.encode("utf-16"), TableError, "save the file as UTF-8"),
-        ("rows.csv", TEXT.replace(",", ";").encode(), TableError, "split by other than commas"),
+        ("rows.csv", bytes(range(256)) * 20, TableError, "is not text"),
         ("rows.csv", b"x,x,y\n1,2,3\n4,5,6\n", TableError, "'x' is there more than once"),
         ("rows.csv.gz", TEXT.encode(), TableError, "damaged or cut short"),
         ("rows.csv.gz", gzip.compress(TEXT.encode() * 50)[:-40], TableError, "damaged or cut short"),
@@ -90,7 +91,7 @@ def test_folder_of_two_kinds_or_none_is_refused(tmp_path):
     (tmp_path / "b.tsv").write_text(TEXT)
     with pytest.raises(TableError, match="files of 2 kinds; a table is one file, or a folder of one kind"):
         open_table(tmp_path)
-    (tmp_path / "notes.txt").touch()
+    (tmp_path / "notes.doc").touch()
     with pytest.raises(TableError, match="holds files that are no tables"):
         open_table(tmp_path)
 

@@ -113,10 +113,11 @@ def test_files_take_the_names_of_columns_they_hold(arrays, table, tmp_path):
 def test_missing_value_and_text_are_refused_with_their_columns(arrays, table):
     y = arrays[1]
     holed = table.set_column(1, "age", pa.array([None, *table["age"].to_pylist()[1:]], "float64"))
+    strict = MoERegressor(2, categorical=None, random_state=0)
     with pytest.raises(ValueError, match=r"missing values or infinity in columns \['age'\]"):
-        fitted(holed, y)
+        strict.fit(holed, y)
     with pytest.raises(ValueError, match="column 'town' of the Table holds string, not numbers"):
-        fitted(table.append_column("town", pa.array(["x"] * 500)), y)
+        strict.fit(table.append_column("town", pa.array(["x"] * 500)), y)
 
 
 # -- encoded tables ----------------------------------------------------------------------------------------------------

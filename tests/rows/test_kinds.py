@@ -107,10 +107,10 @@ def test_columns_of_a_frame_are_named():
     }
     for name, (values, what) in columns.items():
         with pytest.raises(ValueError, match=f"^column '{name}' of X holds {what}"):
-            MoERegressor(1).fit(frame.assign(**{name: values}), Y)
+            MoERegressor(1, categorical=None).fit(frame.assign(**{name: values}), Y)
     for name, values in {"yes": X[:, 0] > 0, "whole": pd.array([1, 2] * 30, dtype="Int64")}.items():
-        assert MoERegressor(1).fit(frame.assign(**{name: values}), Y).n_features_in_ == 3
-    model = MoERegressor(1).fit(frame, Y)
+        assert MoERegressor(1, categorical=None).fit(frame.assign(**{name: values}), Y).n_features_in_ == 3
+    model = MoERegressor(1, categorical=None).fit(frame, Y)
     with pytest.raises(ValueError, match=r"^column 'b' of X holds dates"):
         model.predict(frame.assign(b=DAYS))
 
@@ -119,11 +119,11 @@ def test_columns_of_a_polars_frame_are_named():
     pl = pytest.importorskip("polars")
     frame = pl.DataFrame({"a": X[:, 0], "when": DAYS.astype("datetime64[us]"), "s": ["u"] * 60})
     with pytest.raises(ValueError, match=r"^column 'when' of X holds dates"):
-        MoERegressor(1).fit(frame, Y)
+        MoERegressor(1, categorical=None).fit(frame, Y)
     with pytest.raises(ValueError, match=r"^column 's' of X holds text"):
-        MoERegressor(1).fit(frame.drop("when"), Y)
+        MoERegressor(1, categorical=None).fit(frame.drop("when"), Y)
     with pytest.raises(ValueError, match=r"^y holds dates"):
-        MoERegressor(1).fit(X, frame["when"])
+        MoERegressor(1, categorical=None).fit(X, frame["when"])
 
 
 def test_blocks_of_a_dask_array_are_looked_at():

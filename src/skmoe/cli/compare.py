@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
+from skmoe.cli import tables
 from skmoe.cli.failures import UNRELIABLE
-from skmoe.cli.fit import Data, Drop, Missing, Target
-from skmoe.cli.models import fit_watched, inside, names_in, parse_experts, parse_noise
-from skmoe.cli.shell import note, print_json, print_table
+from skmoe.cli.models import fit_watched, inside, parse_experts, parse_noise, with_most_experts
+from skmoe.cli.shell import print_json, print_table
 
 __all__ = ["compare"]
 
@@ -20,21 +20,30 @@ HEADINGS = ("RMSE", "R2", "log density", "inside 90% interval", "seconds")
 
 
 def compare(
-    data: Data,
-    target: Target,
+    data: tables.Data,
+    target: tables.Target,
     experts: Annotated[str, typer.Option(help="Number of experts, or auto (by rows held out of a fold).")] = "auto",
     noise: Annotated[str, typer.Option(help="shared, per-expert or a known noise scale.")] = "per-expert",
     average: Annotated[int, typer.Option(min=0, help="Models that share in predictions; 0 for the best alone.")] = 0,
+    max_experts: Annotated[
+        int | None, typer.Option(min=1, help="The largest number that --experts auto may choose.")
+    ] = None,
     folds: Annotated[int, typer.Option(min=2, help="Parts of the table, each held out once.")] = 5,
-    drop: Drop = None,
-    missing: Missing = "drop",
+    columns: tables.Columns = None,
+    drop: tables.Drop = None,
+    missing: tables.Missing = "level",
+    categorical: tables.Categorical = None,
+    dates: tables.Dates = "days,month,weekday,hour",
+    separator: tables.Separator = None,
+    decimal: tables.Decimal = None,
+    encoding: tables.Encoding = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the folds and of the fits.")] = 0,
     as_machine: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
 ) -> None:
     """Compare the mixture with least squares, gradient boosting and joint EM on rows held out.
 
-    Shown are mean and spread (standard deviation) over folds; log density and intervals are of the methods that have
-    them.
+    Shown are mean and spread (standard deviation) over folds, and the number of experts in each; log density and
+    intervals are of the methods that have them. Every method is fitted to the same rows and judged on the others.
 
     Example: skmoe compare houses.csv --target price --experts 3
     """
@@ -47,12 +56,10 @@ def compare(
     import numpy as np
     from sklearn.model_selection import KFold
 
-    from skmoe.rows import TableEncoder, open_table
-
-    table = open_table(data).read()
-    encoder = TableEncoder.learn(table, target, drop=names_in(drop), missing=missing)
-    for line in encoder.notes:
-        note(line)
+    table = tables.open_asked(data, separator, decimal, encoding)
+    encoder = tables.learn_table(
+        table, target, columns=columns, drop=drop, categorical=categorical, missing=missing, dates=dates
+    )
     encoded, y, _ = encoder.rows(table)
     X: Any = encoded.X
     if len(y) < 4 * folds:
@@ -60,7 +67,7 @@ def compare(
     found: dict[str, list[dict[str, float]]] = {}
     for fold, (train, test) in enumerate(KFold(folds, shuffle=True, random_state=seed).split(X)):
         part = (X[train], y[train], X[test], y[test])
-        for name, measured in _fold(part, settings, f"fold {fold + 1} of {folds}"):
+        for name, measured in _fold(part, settings, max_experts, f"fold {fold + 1} of {folds}"):
             found.setdefault(name, []).append(measured)
     results = {
         name: {m: (float(np.mean(v := [r[m] for r in rows])), float(np.std(v, ddof=1))) for m in MEASURES}
@@ -70,12 +77,13 @@ def compare(
         plain = {n: {m: {"mean": v[0], "spread": v[1]} for m, v in r.items()} for n, r in results.items()}
         print_json({"target": target, "rows": len(y), "folds": folds, "seed": seed, "methods": plain, "by_fold": found})
     else:
-        print_table(_table(results, f"{target}: {folds} folds over {len(y)} rows, mean ± spread"))
+        numbers = {name: [row["n_experts"] for row in rows] for name, rows in found.items()}
+        print_table(_table(results, numbers, f"{target}: {folds} folds over {len(y)} rows, mean ± spread"))
     if not all(row["converged"] for row in found["mixture of experts"]):
         raise typer.Exit(UNRELIABLE)
 
 
-def _fold(part: Any, settings: dict[str, Any], what: str) -> Iterator[tuple[str, dict[str, float]]]:
+def _fold(part: Any, settings: dict[str, Any], most: int | None, what: str) -> Iterator[tuple[str, dict[str, float]]]:
     """Each method, fitted to one part of the rows and judged on the other."""
     from sklearn.ensemble import HistGradientBoostingRegressor
     from sklearn.linear_model import LinearRegression
@@ -84,7 +92,8 @@ def _fold(part: Any, settings: dict[str, Any], what: str) -> Iterator[tuple[str,
 
     X, y, *_ = part
     start = time.perf_counter()
-    mixture = fit_watched(MoERegressor(**settings), X, y, what=f"{what}, mixture of experts")
+    asked = with_most_experts(MoERegressor(**settings), most)
+    mixture = fit_watched(asked, X, y, what=f"{what}, mixture of experts")
     if mixture.history_["interrupted"]:  # an estimate of error from half a fit would be no use
         raise KeyboardInterrupt
     yield "mixture of experts", _judge(mixture, part, start)
@@ -128,11 +137,12 @@ def _judge(model: Any, part: Any, start: float) -> dict[str, float]:
     }
 
 
-def _table(results: dict[str, dict[str, tuple[float, float]]], title: str) -> Any:
+def _table(results: dict[str, dict[str, tuple[float, float]]], experts: dict[str, list[float]], title: str) -> Any:
     from skmoe.inference import Summary
+    from skmoe.inference.formatting import with_spread
 
-    table = Summary(title, ("method", *HEADINGS))
+    table = Summary(title, ("method", *HEADINGS, "experts by fold"))
     for name, values in results.items():
-        cells = [f"{m:.4g} ± {s:.2g}" if m == m else "" for m, s in (values[measure] for measure in MEASURES)]
-        table.rows.append((name, *cells))
+        cells = [with_spread(*values[measure]) for measure in MEASURES]
+        table.rows.append((name, *cells, " ".join(f"{k:.0f}" for k in experts[name] if k == k)))
     return table

@@ -13,26 +13,27 @@ from skmoe.cli.shell import check_output, terminal
 
 __all__ = ["demo"]
 
+TARGET = "compressive strength (MPa)"
+INDENT = (0, 0, 0, 2)
+
 
 def demo(
     out: Annotated[str, typer.Option(help="HTML report to write.")] = "skmoe-demo.html",
     experts: Annotated[str, typer.Option(help="Number of experts, or auto (by held-out rows).")] = "auto",
+    average: Annotated[int, typer.Option(min=0, help="Models that share in predictions; 0 for the best alone.")] = 20,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the split and of the search.")] = 0,
 ) -> None:
-    """Find the regimes in a table of concrete strengths, and compare with least squares on rows held out.
+    """Find the regimes in a table of concrete strengths, and predict rows held out beside least squares and boosting.
 
     Example: skmoe demo --experts 3 --out concrete.html
     """
     number = parse_experts(experts)
     check_output(out, "--out")
-    from rich.padding import Padding
-    from rich.text import Text
-    from sklearn.linear_model import LinearRegression
     from sklearn.model_selection import train_test_split
 
     from skmoe import MoERegressor
     from skmoe.datasets import load_concrete
-    from skmoe.report import gate_in_words, write
+    from skmoe.report import write
     from skmoe.rows import TableEncoder
     from skmoe.rows.columns import Column
     from skmoe.rows.writing import replacing
@@ -43,70 +44,60 @@ def demo(
     (X, X_test), (y, y_test) = (named(rows, columns) for rows in split[:2]), split[2:]
     console = terminal()
     console.print(
-        f"Compressive strength (MPa) of concrete from {len(X.names)} inputs: {len(y)} rows to learn from, "
-        f"{len(y_test)} held out"
+        f"Concrete: {TARGET} from {len(X.names)} inputs; {len(y)} rows to learn from, {len(y_test)} held out\n"
     )
     start = time.perf_counter()
-    model = fit_watched(MoERegressor(number, random_state=seed), X, y, what="learning")
-    chosen = " (chosen by rows left out of fits)" if number == "auto" else ""
-    console.print(f"{model.n_experts_} experts{chosen}, in {time.perf_counter() - start:.0f} s\n")
-    for table in experts_tables(model, console.width):
-        console.print(table)
-    console.print("\nWhich expert holds where:")
-    for sentence in gate_in_words(model, X):
-        console.print(Padding(Text(sentence), (0, 0, 0, 2)))
-    line = LinearRegression().fit(X.X, y)
-    console.print(f"\nError on the {len(y_test)} rows held out:")
-    console.print(
-        _errors({"mixture of experts": model.predict(X_test), "least squares": line.predict(X_test.X)}, y_test)
-    )
-    held = inside(model.predict_interval(X_test, coverage=0.9), y_test)
-    console.print(f"90% intervals of the mixture hold {100 * held:.0f}% of them")
+    model = fit_watched(MoERegressor(number, averaging=average, random_state=seed), X, y, what="learning")
+    chosen = ", chosen by rows left out of fits" if number == "auto" else ""
+    _print_regimes(console, model, X, f"{model.n_experts_} regimes{chosen} ({time.perf_counter() - start:.0f} s)")
+    _print_errors(console, model, (X, y), (X_test, y_test))
     with replacing(out) as beside:
         title = "Concrete: which law holds where"
-        write(model, beside, X, y, title=title, target="compressive strength (MPa)", test=(X_test, y_test))
-    console.print(
-        f"\nThe report is in {shown(out)}; the table is UCI data set 165 (I-Cheng Yeh, CC BY 4.0)", markup=False
-    )
+        write(model, beside, X, y, title=title, target=TARGET, test=(X_test, y_test))
+    console.print(f"\nPictures, coefficients and standard errors are in {shown(out)}", markup=False)
+    console.print("The table is UCI data set 165 (I-Cheng Yeh, CC BY 4.0)")
     if not model.converged_:
         raise typer.Exit(UNRELIABLE)
 
 
-def experts_tables(model: Any, width: int) -> list[Any]:
-    """Coefficients with standard errors, one column an expert, in as many tables as the width asks for."""
-    from rich.markup import escape
+def _print_regimes(console: Any, model: Any, X: Any, title: str) -> None:
+    """Where each expert holds, as ranges, and what it says there."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from skmoe.inference import describe_regimes
+    from skmoe.report.words import laws_in_words
+
+    console.print(title)
+    regimes = describe_regimes(model, X.X) or ()
+    laws = laws_in_words(model, X.X, regimes, "strength")
+    for i, (regime, law) in enumerate(zip(regimes, laws, strict=True)):
+        console.print()
+        console.print(Padding(Text(f"Expert {i + 1}: {regime.where}", style="bold"), INDENT))
+        console.print(Padding(Text(f"{100 * regime.share:.0f}% of the rows; {law}"), INDENT))
+
+
+def _print_errors(console: Any, model: Any, fitted: tuple[Any, Any], held_out: tuple[Any, Any]) -> None:
+    """Errors and coverage on rows held out, beside methods fitted to the same rows."""
+    from rich import box
     from rich.table import Table
-
-    names = [*map(str, model.feature_names_in_), "intercept", "noise"]
-    room = max(1, (width - max(map(len, names)) - 4) // 19)
-    tables = []
-    for first in range(0, model.n_experts_, room):
-        some = range(first, min(first + room, model.n_experts_))
-        table = Table(title="Experts: coefficient (standard error)" if first == 0 else None, title_justify="left")
-        table.add_column("")
-        for i in some:
-            table.add_column(f"expert {i + 1}, {100 * model.shares_[i]:.0f}%", justify="right")
-        for j, name in enumerate(names):
-            table.add_row(escape(name), *(_with_error(model, i, j) for i in some))
-        tables.append(table)
-    return tables
-
-
-def _with_error(model: Any, i: int, j: int) -> str:
-    d = model.n_features_in_
-    if j < d:
-        value, error = model.expert_coef_[i, j], model.expert_coef_se_[i, j]
-    else:
-        part = "expert_intercept" if j == d else "noise_scale"
-        value, error = getattr(model, f"{part}_")[i], getattr(model, f"{part}_se_")[i]
-    return f"{value:.3g}" + (f" ({error:.2g})" if error == error else "")
-
-
-def _errors(predictions: dict[str, Any], y: Any) -> Any:
-    from rich.table import Table
+    from sklearn.ensemble import HistGradientBoostingRegressor
+    from sklearn.linear_model import LinearRegression
     from sklearn.metrics import r2_score, root_mean_squared_error
 
-    table = Table("", "RMSE (MPa)", "R2")
-    for name, predicted in predictions.items():
-        table.add_row(name, f"{root_mean_squared_error(y, predicted):.2f}", f"{r2_score(y, predicted):.3f}")
-    return table
+    (X, y), (X_test, y_test) = fitted, held_out
+    ours = f"average of {len(model.members_)} mixtures" if model.members_ else "mixture of experts"
+    held = f"{100 * inside(model.predict_interval(X_test, coverage=0.9), y_test):.0f}%"
+    predictions = {
+        ours: (model.predict(X_test), held),
+        "least squares": (LinearRegression().fit(X.X, y).predict(X_test.X), ""),
+        "gradient boosting": (HistGradientBoostingRegressor(random_state=0).fit(X.X, y).predict(X_test.X), ""),
+    }
+    if model.members_:
+        predictions = {"mixture, the best alone": (model.parameters_.predict(X_test.X), ""), **predictions}
+    table = Table("", "RMSE", "R2", "inside 90% intervals", box=box.SIMPLE_HEAD, pad_edge=False)
+    for name, (predicted, covered) in predictions.items():
+        error, r2 = root_mean_squared_error(y_test, predicted), r2_score(y_test, predicted)
+        table.add_row(name, f"{error:.2f}", f"{r2:.3f}", covered)
+    console.print(f"\nOn the {len(y_test)} rows held out:")
+    console.print(table)

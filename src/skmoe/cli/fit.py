@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import time
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from skmoe.cli import methods
+from skmoe.cli import methods, tables
 from skmoe.cli.failures import UNRELIABLE, save_or_keep
 from skmoe.cli.models import (
     as_json,
     fit_watched,
     held_out_lines,
-    names_in,
     numbered_target,
     parse_calibration,
     parse_experts,
     parse_noise,
     parse_penalty,
-    streamed_rows,
+    with_most_experts,
 )
 from skmoe.cli.shell import check_output, note, print_json, print_table, say
 
@@ -29,22 +29,20 @@ __all__ = ["fit"]
 FAMILY_NAMES = ("gaussian", "student", "poisson", "negative-binomial", "gamma", "lognormal", "binomial")
 CLASSES = "classes"
 
-Data = Annotated[str, typer.Argument(help="CSV, TSV (.gz too), Parquet, Arrow or Feather file; - for CSV from stdin.")]
-Target = Annotated[str, typer.Option(help="Column to be predicted.")]
-Drop = Annotated[str | None, typer.Option(help="Columns to leave out, split by commas.")]
-Missing = Annotated[
-    str, typer.Option(help="Rows with missing inputs: drop, impute (median, most frequent value) or error.")
-]
-
 
 def fit(
-    data: Data,
-    target: Target,
-    out: Annotated[str, typer.Option(help="Model file to write.")],
+    data: tables.Data,
+    target: tables.Target,
+    out: Annotated[
+        str | None, typer.Option(help="Model file to write, by default the table's name with .skmoe, here.")
+    ] = None,
     experts: Annotated[str, typer.Option(help="Number of experts, or auto (by held-out rows).")] = "auto",
     family: Annotated[
         str, typer.Option(help=f"Law of the target: {', '.join(FAMILY_NAMES)}; classes fits a classifier.")
     ] = "gaussian",
+    max_experts: Annotated[
+        int | None, typer.Option(min=1, help="The largest number that --experts auto may choose.")
+    ] = None,
     activation: Annotated[str, typer.Option(help="linear, sigmoid, relu, tanh or softplus.")] = "linear",
     noise: Annotated[str, typer.Option(help="shared, per-expert or a known noise scale.")] = "per-expert",
     penalty: Annotated[str, typer.Option(help="Strength of the penalty, or auto; 0 is maximum likelihood.")] = "auto",
@@ -57,11 +55,22 @@ def fit(
     gate_method: methods.GateMethod = None,
     radius: methods.Radius = None,
     step_size: methods.StepSize = None,
-    gate_columns: Annotated[str | None, typer.Option(help="Columns the gate sees, split by commas.")] = None,
-    expert_columns: Annotated[str | None, typer.Option(help="Columns the experts see, split by commas.")] = None,
+    columns: tables.Columns = None,
+    drop: tables.Drop = None,
+    gate_columns: Annotated[
+        list[str] | None, typer.Option(help="Columns the gate sees; repeat, or split by commas.")
+    ] = None,
+    expert_columns: Annotated[
+        list[str] | None, typer.Option(help="Columns the experts see; repeat, or split by commas.")
+    ] = None,
     weights: Annotated[str | None, typer.Option(help="Column of sample weights.")] = None,
-    drop: Drop = None,
-    missing: Missing = "drop",
+    missing: tables.Missing = "level",
+    unseen: tables.Unseen = "other",
+    categorical: tables.Categorical = None,
+    dates: tables.Dates = "days,month,weekday,hour",
+    separator: tables.Separator = None,
+    decimal: tables.Decimal = None,
+    encoding: tables.Encoding = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the search.")] = 0,
     max_iter: Annotated[int, typer.Option(min=1, help="Most iterations of a run.")] = 500,
     max_time: Annotated[float | None, typer.Option(help="Seconds after which the best model so far is kept.")] = None,
@@ -71,10 +80,11 @@ def fit(
 ) -> None:
     """Fit a mixture of experts to a table and save it.
 
-    Text becomes categories, compared with the first of them. Ctrl-C keeps the best model so far. What the paper ran is
-    --method spectral --input-law standard --moments plain --decomposition orth-als --radius 1.
+    Text becomes categories, compared with the first of them; rare ones count as one, gaps as one more. Ctrl-C keeps
+    the best model so far. What the paper ran is --method spectral --input-law standard --moments plain
+    --decomposition orth-als --radius 1.
 
-    Example: skmoe fit houses.csv --target price --drop id --out houses.skmoe
+    Example: skmoe fit houses.csv --target price --drop id
     """
     start = time.perf_counter()
     n_experts, scale = parse_experts(experts), parse_noise(noise)
@@ -84,55 +94,59 @@ def fit(
     if method == "spectral" and (gate_columns or expert_columns):
         raise ValueError("--method spectral takes no --gate-columns or --expert-columns; use --method auto")
     _check_family(family, method, report)
+    out = out or f"{'model' if data == '-' else Path(data).name.partition('.')[0]}.skmoe"
     check_output(out, "--out", data)
     if report is not None:
         check_output(report, "--report", data)
     from skmoe.model.activations import ACTIVATIONS
-    from skmoe.rows import TableEncoder, open_table
 
     if activation not in ACTIVATIONS:  # said before a long table is read
         raise ValueError(f"--activation must be one of {', '.join(ACTIVATIONS)}; got {activation!r}")
-    table = open_table(data)
-    rows, labels = streamed_rows(table, target, weights, names_in(drop)), None
-    if rows is not None:
-        whole = table.n
-        if report is not None:
-            raise ValueError("--report is for tables that fit in memory; fit, then give skmoe report some of the rows")
-    else:
-        held = table.read()
-        if family == CLASSES:
-            held, labels = numbered_target(held, target)
-        encoder = TableEncoder.learn(held, target, weights=weights, drop=names_in(drop), missing=missing)
-        whole, rows = held.num_rows, encoder.rows(held)
-    X, y, weight = rows
-    for line in X.encoder.notes:
-        note(line)
+    table, labels = tables.open_asked(data, separator, decimal, encoding), None
+    if family == CLASSES:
+        table, labels = numbered_target(table, target)
+    encoder = tables.learn_table(
+        table,
+        target,
+        weights=weights,
+        columns=columns,
+        drop=drop,
+        categorical=categorical,
+        missing=missing,
+        unseen=unseen,
+        dates=dates,
+    )
+    gate, experts_see = (
+        encoder.expand(tables.names_among(written, table.names, option), option) if written else None
+        for written, option in ((gate_columns, "--gate-columns"), (expert_columns, "--expert-columns"))
+    )
+    X, y, weight = tables.rows_of(table, encoder)
 
     from skmoe import MoEClassifier, MoERegressor
     from skmoe.inference.held_out import stability_in_words
 
     if family == CLASSES:
-        y = y if labels is None else labels[y.astype(int)]
+        y = y if labels is None or hasattr(X.X, "chunks") else labels[y.astype(int)]
         make: Any = partial(MoEClassifier, n_experts, penalty=strength, averaging=average)
     else:
         settings = {"activation": activation, "noise": scale, "calibration": corrected, **how}
         make = partial(MoERegressor, n_experts, family=family, penalty=strength, averaging=average, **settings)
     model = make(
-        gate_features=X.encoder.expand(names_in(gate_columns), "--gate-columns") if gate_columns else None,
-        expert_features=X.encoder.expand(names_in(expert_columns), "--expert-columns") if expert_columns else None,
+        gate_features=gate,
+        expert_features=experts_see,
         max_iter=max_iter,
         max_time=max_time,
         n_init=n_init,
         random_state=seed,
     )
-    fit_watched(model, X, y, weight)
+    fit_watched(with_most_experts(model, max_experts), X, y, weight)
     save_or_keep(model, out)
     fit_of_rows = _score(model, X, y, weight)
     used = model.history_["rows"]
     if as_machine:
-        about = {"model": out, "target": target, "rows": used, "rows_in_table": whole, **fit_of_rows}
+        about = {"model": out, "target": target, "rows": used, "rows_in_table": encoder.n_rows, **fit_of_rows}
         seconds = round(time.perf_counter() - start, 3)
-        print_json({**about, **as_json(model), "notes": X.encoder.notes, "seconds": seconds})
+        print_json({**about, **as_json(model), "notes": encoder.notes, "seconds": seconds})
     else:
         print_table(model.summary())
         if model.n_experts_ > 1:

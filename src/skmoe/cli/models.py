@@ -1,8 +1,8 @@
-"""Between the words of the command line and the estimator: settings, tables, fitting with progress, opening a model."""
+"""Between the words of the command line and the estimator: settings, fitting with progress, opening a model."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from skmoe.cli.shell import note, watching
@@ -19,18 +19,14 @@ __all__ = [
     "held_out_lines",
     "inside",
     "named",
-    "names_in",
     "numbered_target",
     "open_model",
     "parse_calibration",
     "parse_experts",
     "parse_noise",
     "parse_penalty",
-    "streamed_rows",
+    "with_most_experts",
 ]
-
-LARGE = 2**30  # bytes of a table that is read in blocks instead of being held
-MOST_PACKED = 32  # times that a file of numbers is smaller on disk, at most
 
 
 def parse_experts(text: str) -> int | str:
@@ -81,9 +77,11 @@ def parse_calibration(text: str) -> str | None:
     return None if text == "none" else text
 
 
-def names_in(text: str | None) -> list[str]:
-    """Column names split at commas."""
-    return [name.strip() for name in (text or "").split(",") if name.strip()]
+def with_most_experts(model: MoERegressor, most: int | None) -> MoERegressor:
+    """The same model, whose number of experts, if it is chosen, is no larger than this."""
+    if most is not None:
+        model._search_config = replace(model._search_config, most_experts=most)  # type: ignore[misc]
+    return model
 
 
 def fit_watched(model: MoERegressor, X: Any, y: Any, weight: Any = None, *, what: str = "fitting") -> MoERegressor:
@@ -93,44 +91,24 @@ def fit_watched(model: MoERegressor, X: Any, y: Any, weight: Any = None, *, what
     return model.set_params(verbose=0)
 
 
-def streamed_rows(
-    table: FileTable, target: str, weights: str | None, drop: list[str]
-) -> tuple[EncodedTable, Any, Any] | None:
-    """Inputs, output and weights of a file too large to be held, to be read in blocks; else None.
-
-    Such a file has to hold numbers without gaps: nothing is encoded or imputed on the way.
-    """
-    from skmoe.rows import EncodedTable, TableEncoder
-    from skmoe.rows.columns import Column
-
-    binary = table.kind in ("parquet", "arrow")
-    if table.size < (LARGE // MOST_PACKED if binary else LARGE):
-        return None
-    if binary and 8 * table.n * len(table.names) < LARGE:
-        return None
-    beside = [target, *([weights] if weights else [])]
-    table.check_names([*beside, *drop])
-    inputs = [name for name in table.names if name not in (target, weights, *drop)]
-    words = f"{table.n} rows are read in blocks, as numbers without gaps"
-    encoder = TableEncoder(target, tuple(Column(n, "number") for n in inputs), weights, "error", tuple(drop), (words,))
-    X = EncodedTable(table.columns(inputs), inputs, encoder)
-    return X, table.column(target), None if weights is None else table.column(weights)
-
-
-def numbered_target(table: Any, target: str) -> tuple[Any, np.ndarray]:
+def numbered_target(table: FileTable, target: str) -> tuple[FileTable, np.ndarray]:
     """A table whose target is numbered by class, and the sorted labels of the classes; gaps stay gaps."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if target not in table.column_names:
-        raise ValueError(f"there is no column {target!r}; the table has {', '.join(table.column_names[:12])}")
-    column = table[target].combine_chunks()
+    from skmoe.rows import open_table
+
+    table.check_names([target])
+    held = table.read()
+    column = held[target].combine_chunks()
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        column = pc.if_else(pc.equal(pc.utf8_trim_whitespace(column), ""), pa.scalar(None, column.type), column)
     labels = pc.unique(column).drop_null()
     labels = labels.take(pc.array_sort_indices(labels))
     codes = pc.cast(pc.index_in(column, value_set=labels), pa.float64())
-    place = table.column_names.index(target)
-    return table.set_column(place, target, codes), np.asarray(labels.to_pylist())
+    numbered = held.set_column(held.column_names.index(target), target, codes)
+    return open_table(numbered), np.asarray(labels.to_pylist())
 
 
 def open_model(path: str) -> tuple[MoERegressor, TableEncoder]:
@@ -174,6 +152,7 @@ def as_json(model: MoERegressor) -> dict[str, Any]:
         "n_iter": model.n_iter_,
         "penalty": model.penalty_,
         "calibration": None if model.calibration_ is None else asdict(model.calibration_),
+        "held_out_coverage": model.history_["coverage"],
         "members": [
             {"n_experts": len(m.A), "weight": w} for m, w in zip(model.members_, model.member_weights_, strict=True)
         ],
@@ -210,10 +189,11 @@ def _scale(model: MoERegressor, i: int) -> dict[str, Any]:
 
 def held_out_lines(model: MoERegressor) -> list[str]:
     """What held-out rows and other models say of a fit, a sentence a line."""
-    from skmoe.inference.held_out import calibration_in_words, members_in_words, near_ties, penalty_in_words
+    from skmoe.inference import held_out
 
-    ties = [f"{text}." for text in near_ties(model)]
-    lines = [*ties, penalty_in_words(model), members_in_words(model), calibration_in_words(model)]
+    ties = [f"{text}." for text in held_out.near_ties(model)]
+    lines = [*ties, held_out.penalty_in_words(model), held_out.members_in_words(model)]
+    lines += [held_out.calibration_in_words(model), held_out.coverage_in_words(model)]
     return [line for line in lines if line]
 
 

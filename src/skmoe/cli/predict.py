@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from skmoe.cli import tables
 from skmoe.cli.models import named, open_model
 from skmoe.cli.shell import check_output, note
 
@@ -25,7 +26,13 @@ def predict(
     ] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Add the probability of each class, of a classifier.")] = False,
     gate: Annotated[bool, typer.Option("--gate", help="Add the probability of each expert.")] = False,
-    unseen: Annotated[str, typer.Option(help="Categories not there in fitting: error, or empty.")] = "error",
+    unseen: Annotated[
+        str | None,
+        typer.Option(help="Categories not there in fitting: other, empty or error; by default as skmoe fit was told."),
+    ] = None,
+    separator: tables.Separator = None,
+    decimal: tables.Decimal = None,
+    encoding: tables.Encoding = None,
 ) -> None:
     """Predict the rows of a table, one line a row in the same order; rows that lack an input get empty predictions.
 
@@ -33,11 +40,10 @@ def predict(
     """
     if interval is not None and not 0 < interval < 1:
         raise ValueError(f"--interval must be between 0 and 1, such as 0.9; got {interval:g}")
-    if unseen not in ("error", "empty"):
-        raise ValueError(f"--unseen must be error or empty; got {unseen!r}")
+    if unseen not in (None, "other", "empty", "error"):
+        raise ValueError(f"--unseen must be other, empty or error; got {unseen!r}")
     check_output(out, "--out", model, data)
     from skmoe.inference import rows_outside
-    from skmoe.rows import open_table
     from skmoe.rows.formats import kind_of_file
     from skmoe.rows.table_errors import arrow
     from skmoe.rows.writing import replacing, writing
@@ -49,8 +55,10 @@ def predict(
         raise ValueError("--proba is of classifiers, which skmoe fit --family classes fits; this model is a regression")
     if classes is not None and interval is not None:
         raise ValueError("--interval is of regressions; use --proba for the probabilities of classes")
-    table = open_table(data)
-    lacking = [name for name in encoder.types if name not in table.names]
+    table = tables.open_asked(data, separator, decimal, encoding)
+    for line in table.notes:
+        note(line)
+    lacking = [name for name in encoder.names if name not in table.names]
     if lacking:
         has = ", ".join(table.names[:12])
         raise ValueError(f"{data}: lacks {', '.join(map(repr, lacking))}, which the model needs; it has {has}")
@@ -65,8 +73,8 @@ def predict(
     if classes is not None:
         kinds[0] = pa.array(classes.tolist()).type
     with place as path, writing(str(path), pa.schema(list(zip(names, kinds, strict=True)))) as writer:
-        for batch in table.batches(list(encoder.types), encoder.types):
-            X, keep = encoder.encode(batch, unseen=unseen)
+        for batch in table.cells(encoder.names):
+            X, keep = encoder.encode(batch, unseen=unseen, decimal=table.decimal)
             values = _predictions(fitted, named(X, encoder), interval, gate, proba)
             found = rows_outside(fitted, X) if len(X) else None
             outside = outside + found if outside is not None and found is not None else outside or found

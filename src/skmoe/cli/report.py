@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from skmoe.cli import tables
 from skmoe.cli.models import open_model
 from skmoe.cli.shell import check_output, note
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from skmoe.rows import FileTable, TableEncoder
 
 __all__ = ["report"]
 
@@ -17,30 +24,91 @@ def report(
     model: Annotated[str, typer.Argument(help="Model file that skmoe fit wrote.")],
     html: Annotated[str, typer.Option(help="HTML file to write.")],
     data: Annotated[
-        str | None, typer.Argument(help="Table to judge the model by, with its target; - for CSV from stdin.")
+        str | None,
+        typer.Argument(help="Table of the fit, or one that it has not seen, with the target; - for CSV from stdin."),
     ] = None,
+    test: Annotated[
+        str | None,
+        typer.Option(help="Table of rows held out of the fit, to judge the model by; then DATA is the fit's."),
+    ] = None,
+    folds: Annotated[
+        int, typer.Option(min=0, help="Folds in which rows of the fit are held out in turn; 0 for none.")
+    ] = 5,
+    separator: tables.Separator = None,
+    decimal: tables.Decimal = None,
+    encoding: tables.Encoding = None,
 ) -> None:
-    """Write what a model says as one HTML page; with a table, also how well it predicts.
+    """Write what a model says as one HTML page; with a table, also how well it predicts rows held out.
+
+    With the table of the fit, its rows are held out in folds: models like this one, least squares and boosting are
+    fitted to the others. With another table, the model is judged on its rows as they are.
 
     Example: skmoe report houses.skmoe houses.csv --html houses.html
     """
-    check_output(html, "--html", model, data)
+    check_output(html, "--html", model, data, test)
+    if folds == 1:
+        raise ValueError("--folds must be 0, for none, or at least 2; got 1")
     fitted, encoder = open_model(model)
-    X = y = None
-    if data is not None:
-        from skmoe.rows import open_table
-
-        table = open_table(data).read()
-        if encoder.target is None:
-            raise ValueError(f"{model}: the model does not know its target; leave the table out")
-        X, y, _ = encoder.rows(table, unseen="empty")
-        if len(y) == 0:
-            raise ValueError(f"{data}: no row has the target and all inputs")
-        if len(y) < table.num_rows:
-            note(f"{table.num_rows - len(y)} of {table.num_rows} rows lack a value and were left out")
+    if encoder.target is None and (data or test):
+        raise ValueError(f"{model}: the model does not know its target; leave the table out")
+    given, held_out = (
+        None if path is None else _rows(encoder, tables.open_asked(path, separator, decimal, encoding))
+        for path in (data, test)
+    )
+    if given is not None and held_out is None and not _is_of_the_fit(fitted, given):
+        note(
+            f"{data} is not the table of the fit, which had {fitted.history_['rows']} rows: the model is judged on its "
+            f"{given.n} rows as rows that it has not seen"
+        )
+        given, held_out = None, given
+    if given is not None and held_out is None and folds:
+        note(f"fitting again in {folds} folds, to judge by rows held out (--folds 0 leaves that out)")
     from skmoe.report import write
     from skmoe.rows.writing import replacing
 
+    X, y = (None, None) if given is None else (given.X, given.y)
+    test_rows = None if held_out is None else (held_out.X, held_out.y)
     with replacing(html) as beside:
-        write(fitted, beside, X, y, title=Path(model).stem, target=encoder.target)
+        write(fitted, beside, X, y, title=Path(model).stem, target=encoder.target, test=test_rows, folds=folds)
     note(f"report in {html}")
+
+
+class _Rows(NamedTuple):
+    """Inputs and outputs of a table, read in blocks; how many there are, and the range of each input."""
+
+    X: Any
+    y: Any
+    n: int
+    low: np.ndarray
+    high: np.ndarray
+
+
+def _rows(encoder: TableEncoder, table: FileTable) -> _Rows:
+    """Rows that have all values, after one pass over the table; however long it is, memory stays flat."""
+    import numpy as np
+
+    for line in table.notes:
+        note(line)
+    if encoder.unseen == "error":  # such rows are left out here, and counted
+        encoder = replace(encoder, unseen="empty")
+    d = len(encoder.features)
+    n, low, high = 0, np.full(d, np.inf), np.full(d, -np.inf)
+    for X, _, _ in encoder.chunks(table, encoder.target, None):
+        n += len(X)
+        low, high = np.minimum(low, np.min(X, axis=0)), np.maximum(high, np.max(X, axis=0))
+    if n == 0:
+        raise ValueError(f"{table.where}: no row has the target and all inputs")
+    if n < table.n:
+        note(f"{table.n - n} of {table.n} rows of {table.where} lack a value and were left out")
+    inputs, outputs, _ = replace(encoder, weights=None, n_used=n).streamed(table)
+    return _Rows(inputs, outputs, n, low, high)
+
+
+def _is_of_the_fit(model: Any, rows: _Rows) -> bool:
+    """Whether rows are those of the fit: as many, over the same range of each input."""
+    import numpy as np
+
+    seen = model.history_["inputs"]
+    if rows.n != model.history_["rows"] or "low" not in seen:
+        return False
+    return bool(np.allclose(rows.low, seen["low"]) and np.allclose(rows.high, seen["high"]))

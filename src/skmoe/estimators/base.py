@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -137,13 +137,17 @@ class MixtureOfExperts(BaseEstimator):
 
     # -- telling ------------------------------------------------------------------------------------------------------
 
-    def summary(self, *, robust: bool = False) -> Summary:
+    def summary(self, *, robust: bool = False, feature_names: Sequence[str] | None = None) -> Summary:
         """Table of coefficients with standard errors, t values, p values and 95% intervals.
 
         Parameters
         ----------
         robust : bool
             Whether standard errors are from the sandwich formula.
+        feature_names : sequence of str, optional
+            Names of the inputs, by default those of the fit. After a pipeline whose steps return arrays they are
+            ``pipeline[:-1].get_feature_names_out()``; with ``pipeline.set_output(transform="pandas")`` before the fit
+            the model knows them.
 
         Returns
         -------
@@ -151,7 +155,7 @@ class MixtureOfExperts(BaseEstimator):
             The table, which prints itself.
         """
         check_is_fitted(self)
-        return summarise(self, robust=robust)
+        return summarise(self, robust=robust, names=feature_names)
 
     def regimes(self, X: Any = None) -> Summary:
         """Where each expert holds: the inputs that decide, and what they are for its rows and for all rows.

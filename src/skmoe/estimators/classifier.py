@@ -54,6 +54,13 @@ class MoEClassifier(ClassifierMixin, MixtureOfExperts):
         Squared distance to the optimum, in standard errors, at which a fit stops.
     expert_features, gate_features : sequences of column names or indices, optional
         Columns that experts and gate look at, by default all.
+    categorical : "auto", None or sequence of column names
+        What becomes of DataFrames (pandas, polars), tables of pyarrow and files with text, categories, dates or gaps.
+        "auto": text becomes categories, one input each but the first, with rare ones pooled; dates become days since
+        the first, month and weekday; numbers that are missing get the median, and an input that says where; gaps in
+        text are a category. `encoder_` holds what was learned, its `notes` say it in words, and predictions take new
+        tables of the same columns. Names are of columns of numbers that are categories as well. None: only numbers
+        without gaps are taken. Arrays hold numbers, whatever this says.
     random_state : int, RandomState, Generator or None
         Same seed, same answer, for any number of threads.
     checkpoint : path, optional
@@ -117,6 +124,7 @@ class MoEClassifier(ClassifierMixin, MixtureOfExperts):
         "tol": [Interval(Real, 0, None, closed="neither")],
         "expert_features": "no_validation",  # type: ignore[dict-item]
         "gate_features": "no_validation",  # type: ignore[dict-item]
+        "categorical": [StrOptions({"auto"}), "array-like", None],
         "random_state": RANDOM_STATE,
         "checkpoint": [str, os.PathLike, None],
         "verbose": ["verbose", callable],
@@ -138,6 +146,7 @@ class MoEClassifier(ClassifierMixin, MixtureOfExperts):
         tol: float = 1e-4,
         expert_features: Sequence[Any] | None = None,
         gate_features: Sequence[Any] | None = None,
+        categorical: str | Sequence[str] | None = "auto",
         random_state: Any = None,
         checkpoint: Any = None,
         verbose: int | Callable[[Progress], None] = 0,
@@ -152,6 +161,7 @@ class MoEClassifier(ClassifierMixin, MixtureOfExperts):
         self.tol = tol
         self.expert_features = expert_features
         self.gate_features = gate_features
+        self.categorical = categorical
         self.random_state = random_state
         self.checkpoint = checkpoint
         self.verbose = verbose

@@ -17,6 +17,7 @@ from skmoe.inference import (
     coarse_outputs,
     covariance_of,
     few_rows,
+    held_out_coverage,
     regime_stability,
     regimes_from_rows,
     small_sample,
@@ -54,7 +55,6 @@ def fit_regressor(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
     learned, control = _learned(model, rows, family, model.noise, model.input_law, options)
     _store(model, learned)
     _store_noise(model, learned)
-    _store_what_rows_held_out_say(model, learned)
     _store_what_experts_say(model, rows)
     _say_what_went_wrong(learned.fitted, model, control)
     if coarse := coarse_outputs(model):
@@ -74,7 +74,6 @@ def fit_classifier(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
     model.expert_coef_ = model.expert_coef_.reshape(k, classes - 1, d)
     model.expert_intercept_ = model.expert_intercept_.reshape(k, classes - 1)
     store_errors(model)
-    _store_what_rows_held_out_say(model, learned)
     _store_what_experts_say(model, rows)
     _say_what_went_wrong(learned.fitted, model, control)
 
@@ -150,6 +149,7 @@ def _store(model: Any, learned: Learned) -> None:
     model.log_likelihood_ = fitted.log_likelihood
     model.n_iter_ = max(len(fitted.trace) - 1, 1)
     model.converged_, model.identified_ = bool(fitted.converged), bool(fitted.identified)
+    coverage = _store_what_rows_held_out_say(model, learned)
     found = fitted.spectral
     model.history_ = {
         "objective": np.asarray(fitted.trace),
@@ -160,6 +160,7 @@ def _store(model: Any, learned: Learned) -> None:
         "interrupted": fitted.interrupted,
         "step": 0.0 if learned.task is None else learned.task.step * learned.task.map.y_scale,
         **_numbers_tried(learned),
+        "coverage": coverage,
         "passes": fitted.passes,
         "spectrum": None if found is None else found.spectrum,
         "gap": None if found is None else found.gap,
@@ -185,25 +186,29 @@ def _store_noise(model: Any, learned: Learned) -> None:
     model.noise_scale_, model.dof_ = p.sigma * np.sqrt(few.factor), few.dof
 
 
-def _store_what_rows_held_out_say(model: Any, learned: Learned) -> None:
-    """The penalty, the models averaged, the stability of regimes, and the calibration of predictions."""
+def _store_what_rows_held_out_say(model: Any, learned: Learned) -> list[tuple[float, float]]:
+    """The penalty, the models averaged, the stability of regimes, and the calibration of predictions.
+
+    Gives the coverage of intervals on held-out rows, if any judged them.
+    """
     choice, members, task = learned.choice, learned.members, learned.task
     model.penalty_ = 0.0 if task is None else task.penalty
     model.members_ = () if members is None else members.parameters
     model.member_weights_ = np.zeros(0) if members is None else members.weights
     model.stability_ = regime_stability(learned)
     model.calibration_, model.gate_uncertain_ = None, False
-    if (
-        getattr(model, "calibration", None) is None
-        or choice is None
-        or choice.folds is None
-        or (task is not None and task.sampled)
-    ):
-        return
+    if getattr(model, "calibration", None) is None or choice is None or choice.folds is None:
+        return []
+    if (task is not None and task.sampled) or model.parameters_.family.inner.noise_dof is None:
+        return []
     if members is not None:
         model.calibration_ = members.held_out.calibration()
-    elif choice.fits is not None and model.parameters_.family.inner.noise_dof is not None:
-        model.calibration_, model.gate_uncertain_ = calibration_of(choice.folds, choice.fits)
+        scores = members.held_out.scores
+        return [] if scores is None else held_out_coverage(choice.folds, scores)
+    if choice.fits is None:
+        return []
+    model.calibration_, model.gate_uncertain_, coverage = calibration_of(choice.folds, choice.fits)
+    return coverage
 
 
 def _numbers_tried(learned: Learned) -> dict[str, Any]:

@@ -101,6 +101,13 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         for "joint-em" and "spectral".
     expert_features, gate_features : sequences of column names or indices, optional
         Columns that experts and gate look at, by default all.
+    categorical : "auto", None or sequence of column names
+        What becomes of DataFrames (pandas, polars), tables of pyarrow and files with text, categories, dates or gaps.
+        "auto": text becomes categories, one input each but the first, with rare ones pooled; dates become days since
+        the first, month and weekday; numbers that are missing get the median, and an input that says where; gaps in
+        text are a category. `encoder_` holds what was learned, its `notes` say it in words, and predictions take new
+        tables of the same columns. Names are of columns of numbers that are categories as well. None: only numbers
+        without gaps are taken. Arrays hold numbers, whatever this says.
     random_state : int, RandomState, Generator or None
         Same seed, same answer, for any number of threads.
     checkpoint : path, optional
@@ -177,6 +184,7 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         "tol": [Interval(Real, 0, None, closed="neither")],
         "expert_features": "no_validation",  # type: ignore[dict-item]
         "gate_features": "no_validation",  # type: ignore[dict-item]
+        "categorical": [StrOptions({"auto"}), "array-like", None],
         "random_state": RANDOM_STATE,
         "checkpoint": [str, os.PathLike, None],
         "verbose": ["verbose", callable],
@@ -204,6 +212,7 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         tol: float = 1e-4,
         expert_features: Sequence[Any] | None = None,
         gate_features: Sequence[Any] | None = None,
+        categorical: str | Sequence[str] | None = "auto",
         random_state: Any = None,
         checkpoint: Any = None,
         verbose: int | Callable[[Progress], None] = 0,
@@ -225,6 +234,7 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         self.tol = tol
         self.expert_features = expert_features
         self.gate_features = gate_features
+        self.categorical = categorical
         self.random_state = random_state
         self.checkpoint = checkpoint
         self.verbose = verbose
@@ -242,8 +252,9 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         Parameters
         ----------
         X : (n, d) array, DataFrame, pyarrow table, Dask collection, path or pyarrow dataset
-            Arrays of PyTorch and CuPy stay on their device. Files (Parquet, CSV, Arrow) and Dask collections may be
-            larger than memory: they are read in blocks.
+            DataFrames, tables and files may hold text, categories, dates and gaps; see `categorical`. Arrays of PyTorch
+            and CuPy stay on their device. Files (Parquet, CSV, Arrow) and Dask collections may be larger than memory:
+            they are read in blocks.
         y : (n,) array, or str
             Outputs; for files and tables, the name of a column. Censored outputs have two columns (lower and upper
             bound), truncated ones three (output, lower and upper bound), binomial ones may have two (successes and

@@ -1,6 +1,6 @@
 """How sure a fit is: covariance, calibration, tests, summary, where each expert holds, diagnosis."""
 
-from skmoe.inference.calibrate import calibration_of
+from skmoe.inference.calibrate import calibration_of, held_out_coverage
 from skmoe.inference.correction import small_sample, small_sample_correction
 from skmoe.inference.covariance import Covariance, at_zero, covariance_of, split_errors
 from skmoe.inference.diagnosis import FewRowsWarning, RoundedOutputWarning, coarse_outputs, diagnose, few_rows
@@ -29,6 +29,7 @@ __all__ = [
     "feature_names",
     "few_rows",
     "gate_changes",
+    "held_out_coverage",
     "inputs_of",
     "likelihood_ratio_test",
     "regime_stability",

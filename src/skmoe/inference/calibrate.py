@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,15 +20,57 @@ from skmoe.search.finish import Fit
 from skmoe.search.folds import FoldFits, Folds
 from skmoe.search.number import gain
 
-__all__ = ["calibration_of", "corrected_law"]
+__all__ = ["COVERAGES", "Calibrated", "calibration_of", "corrected_law", "held_out_coverage"]
+
+COVERAGES = (0.5, 0.9, 0.95)
+"""Coverages of central intervals whose shares of held-out rows are noted."""
 
 
-def calibration_of(folds: Folds, fits: FoldFits) -> tuple[Calibration | None, bool]:
+class Calibrated(NamedTuple):
+    """What held-out rows say of predictive laws.
+
+    Attributes
+    ----------
+    calibration : Calibration or None
+        The correction they ask for.
+    gate_uncertain : bool
+        Whether the gate's uncertainty is counted.
+    coverage : list of (float, float)
+        Coverages of intervals, and the shares of held-out rows inside; see `held_out_coverage`.
+    """
+
+    calibration: Calibration | None
+    gate_uncertain: bool
+    coverage: list[tuple[float, float]]
+
+
+def held_out_coverage(folds: Folds, scores: np.ndarray, *, corrected: bool = True) -> list[tuple[float, float]]:
+    """Share of held-out rows inside central intervals, which other folds have corrected.
+
+    Parameters
+    ----------
+    folds : Folds
+    scores : (n,) array
+        Normal scores of rows under models of the folds that held them out.
+    corrected : bool
+        Whether intervals are corrected at all.
+    """
+    levels = np.empty(folds.n)
+    for fold in folds.parts:
+        others = np.ones(folds.n, dtype=bool)
+        others[fold.held_out] = False
+        by_others = Calibration.fit(scores[others], folds.weight[others]) if corrected else Calibration()
+        levels[fold.held_out] = by_others.levels(scores[fold.held_out])
+    inside = [np.abs(levels - 0.5) <= c / 2 for c in COVERAGES]
+    return [(c, float(np.average(held, weights=folds.weight))) for c, held in zip(COVERAGES, inside, strict=True)]
+
+
+def calibration_of(folds: Folds, fits: FoldFits) -> Calibrated:
     """Calibration by the normal scores of held-out rows under the corrected laws of the folds' models.
 
     The textbook's law of one regression is left as it is unless held-out rows gain more than a standard error.
-    Returns also whether the gate's uncertainty is counted: where a gate all but separates rows, its likelihood is far
-    from a Gaussian, so held-out rows must gain more than a standard error by it.
+    The gate's uncertainty is counted where held-out rows gain more than a standard error by it: where a gate all but
+    separates rows, its likelihood is far from a Gaussian.
     """
     log_density, scores = np.empty((2, folds.n)), np.empty((2, folds.n))
     for fold, problem, theta in zip(folds.parts, fits.problems, fits.best, strict=True):
@@ -42,9 +85,12 @@ def calibration_of(folds: Folds, fits: FoldFits) -> tuple[Calibration | None, bo
     sure, unsure = (log_density[way] + found[way].log_slope(scores[way]) for way in range(2))
     if fits.k == 1:
         mean, error = gain(sure, log_density[0], folds.weight)
-        return (found[0] if mean > error else None), False
+        corrected = mean > error
+        coverage = held_out_coverage(folds, scores[0], corrected=corrected)
+        return Calibrated(found[0] if corrected else None, False, coverage)
     mean, error = gain(unsure, sure, folds.weight)
-    return (found[1], True) if mean > error else (found[0], False)
+    way = int(mean > error)
+    return Calibrated(found[way], bool(way), held_out_coverage(folds, scores[way]))
 
 
 def _by_itself(problem: Problem) -> Problem:

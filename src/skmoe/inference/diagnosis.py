@@ -9,7 +9,14 @@ from scipy import stats
 
 from skmoe.inference.fitted_range import rows_outside
 from skmoe.inference.formatting import listed
-from skmoe.inference.held_out import calibration_in_words, near_ties, seen_counts, seen_where, stability_in_words
+from skmoe.inference.held_out import (
+    calibration_in_words,
+    coverage_in_words,
+    near_ties,
+    seen_counts,
+    seen_where,
+    stability_in_words,
+)
 from skmoe.inference.residuals import residual_findings
 from skmoe.inference.summary import Summary
 from skmoe.rows.arrays import to_numpy
@@ -23,6 +30,7 @@ __all__ = [
     "coarse_outputs",
     "diagnose",
     "few_rows",
+    "rows_fitted",
 ]
 
 LOOK_ROWS = 20_000  # rows that calibration is judged by
@@ -77,7 +85,7 @@ def coarse_outputs(model: Any) -> str:
 
 def few_rows(model: Any, least: float = TOO_FEW) -> list[str]:
     """Sentences on a fit with fewer than `least` rows for each parameter, or for each coefficient of an expert."""
-    n, said = _rows_fitted(model), []
+    n, said = rows_fitted(model), []
     if n < least * model.n_parameters_:
         said.append(
             f"{model.n_parameters_} parameters were fitted to {n:g} rows, {n / model.n_parameters_:.1f} rows for each: "
@@ -91,7 +99,7 @@ def few_rows(model: Any, least: float = TOO_FEW) -> list[str]:
     return said
 
 
-def _rows_fitted(model: Any) -> float:
+def rows_fitted(model: Any) -> float:
     """Rows of the fit; whole weights count as repeated rows."""
     return float(model.history_["inputs"].get("total", model.history_["rows"]))
 
@@ -109,7 +117,7 @@ def _some_rows(*arrays: Any) -> tuple[np.ndarray, ...]:
 
 
 def _rows(table: Summary, model: Any) -> None:
-    n, p = _rows_fitted(model), model.n_parameters_
+    n, p = rows_fitted(model), model.n_parameters_
     finding = f"{n / p:.1f} ({n:g} rows, {p} parameters)"
     said = few_rows(model)
     few = n < TOO_FEW * p
@@ -204,6 +212,9 @@ def _held_out(table: Summary, model: Any) -> None:
         finding = f"{model.n_experts_} of {tried[0][0]} to {tried[-1][0]} tried"
         words = f"NEAR TIE: {'; '.join(ties)}" if ties else "held-out rows are clear about it"
         table.rows.append(("number of experts", finding, words))
+    if held := coverage_in_words(model):
+        finding = ", ".join(f"{100 * c:g}%: {100 * share:.0f}%" for c, share in model.history_["coverage"])
+        table.rows.append(("intervals on rows left out", finding, held))
     if corrected := calibration_in_words(model):
         finding = f"scale {model.calibration_.scale:.2f}, shift {model.calibration_.shift:.2f}"
         table.rows.append(("intervals corrected", finding, corrected))

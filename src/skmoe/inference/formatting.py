@@ -7,7 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-__all__ = ["TWO_SIDED_95", "experts", "fixed", "listed", "percent", "short", "three_digits", "with_interval"]
+__all__ = [
+    "TWO_SIDED_95",
+    "experts",
+    "fixed",
+    "listed",
+    "percent",
+    "short",
+    "three_digits",
+    "with_interval",
+    "with_spread",
+]
 
 MINUS = "−"
 TWO_SIDED_95 = float(ndtri(0.975))
@@ -38,7 +48,8 @@ def fixed(value: float, decimals: int) -> str:
 
 def short(value: float) -> str:
     """A value of an input as one would write it: 1, not 1.00."""
-    return f"{value:.4g}".replace("-", MINUS)
+    digits = 7 if 1e4 <= abs(value) < 1e7 else 4  # so that there is no exponent
+    return f"{value:.{digits}g}".replace("-", MINUS)
 
 
 def percent(share: float) -> str:
@@ -57,6 +68,16 @@ def with_interval(value: float, error: float, dof: float = np.inf) -> str:
     half = float(stdtrit(dof, 0.975)) * error
     low, high = value - half, value + half
     return f"{three_digits(value)} ({three_digits(low)} to {three_digits(high)})"
+
+
+def with_spread(mean: float, spread: float) -> str:
+    """A mean and its spread to the same decimals: two digits of the spread, and no exponents; empty for NaN."""
+    if np.isnan(mean):
+        return ""
+    if not (np.isfinite(spread) and spread > 0):
+        return three_digits(mean)
+    decimals = max(0, 1 - int(np.floor(np.log10(spread))))
+    return f"{fixed(mean, decimals)} ± {fixed(spread, decimals)}"
 
 
 def experts(k: int) -> str:

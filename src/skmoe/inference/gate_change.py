@@ -71,10 +71,9 @@ def inputs_of(model: Any) -> list[Input]:
     if model.encoder_ is None:
         return [Input(name, (j,)) for j, name in enumerate(feature_names(model))]
     found, start = [], 0
-    for column in model.encoder_.columns:
-        columns = tuple(range(start, start + len(column.features)))
-        levels = {"category": column.categories, "boolean": ("no", "yes")}.get(column.kind, ())
-        found.append(Input(column.name, columns, tuple(levels)))
+    for one in (one for column in model.encoder_.columns for one in column.inputs):
+        columns = tuple(range(start, start + len(one.features)))
+        found.append(Input(one.name, columns, one.levels))
         start += len(columns)
     return found
 

@@ -10,6 +10,7 @@ from skmoe.inference.formatting import experts, fixed, listed, percent
 
 __all__ = [
     "calibration_in_words",
+    "coverage_in_words",
     "members_in_words",
     "near_ties",
     "penalty_in_words",
@@ -106,6 +107,15 @@ def calibration_in_words(model: Any) -> str:
     if not parts:
         return "By rows held out, predictive distributions were about right, and were hardly corrected."
     return f"By rows held out, predictive distributions were {listed(parts)}."
+
+
+def coverage_in_words(model: Any) -> str:
+    """A sentence on how many outputs intervals held on rows that were left out, or nothing."""
+    found = model.history_.get("coverage", [])
+    if not found:
+        return ""
+    asked, held = (listed([f"{100 * share:.0f}%" for share in shares]) for shares in zip(*found, strict=True))
+    return f"On rows left out of fits, intervals of {asked} held {held} of the outputs."
 
 
 def members_in_words(model: Any) -> str:

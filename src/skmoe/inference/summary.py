@@ -82,10 +82,13 @@ def feature_names(model: Any) -> list[str]:
     return [str(name) for name in getattr(model, "feature_names_in_", [f"x{i}" for i in range(model.n_features_in_)])]
 
 
-def summarise(model: Any, *, robust: bool) -> Summary:
-    """Coefficient table of a fitted estimator."""
+def summarise(model: Any, *, robust: bool, names: Sequence[str] | None = None) -> Summary:
+    """Coefficient table of a fitted estimator; `names` are of its inputs, where it saw none."""
     p = model.parameters_
     k, d, m = len(p.A), p.A.shape[-1], p.family.predictors
+    names = feature_names(model) if names is None else [str(name) for name in names]
+    if len(names) != d:
+        raise ValueError(f"feature_names has {len(names)} names; the model was fitted to {d} inputs")
     covariance = model.covariance_robust_ if robust else model.covariance_
     errors = split_errors(covariance, k, d, m)
     dof = getattr(model, "dof_", np.full(k, np.inf))
@@ -97,11 +100,11 @@ def summarise(model: Any, *, robust: bool) -> Summary:
         if hasattr(model, "classes_"):
             parts = _by_class(model, *parts[0])
         for part, *values in parts:
-            for term in _terms(model, model.expert_features, *values):
+            for term in _terms(model, names, model.expert_features, *values):
                 table.rows.append(_row(part, *term, float(dof[i]), ratio=bool(ratio)))
     gate_dof = float(max(model.history_["rows"] - model.n_parameters_, 2))
     for i in range(k - 1):
-        for term in _terms(model, model.gate_features, p.W[i], p.gate_intercept[i], *_of(errors, "gate", i)):
+        for term in _terms(model, names, model.gate_features, p.W[i], p.gate_intercept[i], *_of(errors, "gate", i)):
             table.rows.append(_row(f"gate {i + 1} against {k}", *term, gate_dof, blank=bool(ratio)))
     if p.family.has_scale:
         for i in range(k if model.noise == "per-expert" else 1):
@@ -153,12 +156,17 @@ def _by_class(model: Any, part: str, *values: np.ndarray) -> list[tuple[Any, ...
 
 
 def _terms(
-    model: Any, features: Any, coef: np.ndarray, shift: Any, coef_error: np.ndarray, shift_error: Any
+    model: Any,
+    names: Sequence[str],
+    features: Any,
+    coef: np.ndarray,
+    shift: Any,
+    coef_error: np.ndarray,
+    shift_error: Any,
 ) -> list[tuple[str, float, float]]:
     """Names, values and errors of an intercept and coefficients."""
-    names = feature_names(model)
     terms = [("intercept", shift, shift_error)] if model.fit_intercept and model.method != "spectral" else []
-    return terms + [(names[j], coef[j], coef_error[j]) for j in _used(features, len(names), names)]
+    return terms + [(names[j], coef[j], coef_error[j]) for j in _used(features, len(names), feature_names(model))]
 
 
 def _row(

@@ -30,7 +30,7 @@ from skmoe.persistence.plain import (
     text,
     whole,
 )
-from skmoe.rows.encoder import TableEncoder
+from skmoe.rows.encoder import OF_THE_TABLE, TableEncoder
 
 __all__ = [
     "ARRAYS",
@@ -96,6 +96,7 @@ SETTINGS = (
     "activation",
     "averaging",
     "calibration",
+    "categorical",
     "expert_features",
     "fit_intercept",
     "gate_features",
@@ -131,7 +132,7 @@ ANY_NUMBER = number(infinite=True, nan=True)
 CALIBRATION = record({"shift": number(), "scale": number(above=0.0), "dof": number(above=0.0, infinite=True)})
 COLUMNS = either(nothing, listed(either(text, whole(-(2**63)))))  # that experts or gate look at, by name or place
 FREE: Check = lambda value, where: None  # noqa: E731 - checked by the estimator itself, when it is built
-TABLE = of_type(TableEncoder, without=("notes",))
+TABLE = of_type(TableEncoder, without=OF_THE_TABLE)
 LABEL = either(text, boolean, whole(-(2**63)), number())
 KINDS = ("regressor", "classifier")
 FAMILY_TYPES: dict[str, type[Family]] = {name: type(family) for name, family in FAMILIES.items()} | {
@@ -220,7 +221,12 @@ def _history(d: int, k: int) -> Check:
             "rows": whole(1),
             "searched": whole(1),
         },
-        {"folds": whole(), "fold_rows": whole(), "regimes": listed(_regime(d, k), k)},
+        {
+            "folds": whole(),
+            "fold_rows": whole(),
+            "regimes": listed(_regime(d, k), k),
+            "coverage": listed(row(number(0.0), number(0.0))),
+        },
     )
 
 

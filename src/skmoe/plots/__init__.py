@@ -9,6 +9,8 @@ from skmoe.plots.calibration import CalibrationDisplay
 from skmoe.plots.coefficients import CoefficientsDisplay
 from skmoe.plots.gate import GateDisplay
 from skmoe.plots.outputs import BandDisplay, ResponsibilityDisplay
+from skmoe.plots.predictions import PredictionDisplay
+from skmoe.plots.regime import ExpertDisplay, RangeDisplay
 from skmoe.plots.search import ChoiceDisplay, SpectrumDisplay, TraceDisplay
 from skmoe.plots.style import expert_colors, expert_styles
 from skmoe.plots.svg import to_svg
@@ -18,7 +20,10 @@ __all__ = [
     "CalibrationDisplay",
     "ChoiceDisplay",
     "CoefficientsDisplay",
+    "ExpertDisplay",
     "GateDisplay",
+    "PredictionDisplay",
+    "RangeDisplay",
     "ResponsibilityDisplay",
     "SpectrumDisplay",
     "TraceDisplay",

@@ -61,8 +61,30 @@ class CalibrationDisplay(Display):
             The display; its numbers are attributes.
         """
         X, y = rows_and_outputs(model, X, y)
+        return cls.from_pit(model._law().cdf(X, y), bins=bins, ax=ax, draw=draw)
+
+    @classmethod
+    def from_pit(cls, pit: Any, *, bins: int = 20, ax: Any = None, draw: bool = True) -> Self:
+        """Calibration from values of predictive distribution functions, such as those of a cross-validation.
+
+        Parameters
+        ----------
+        pit : (n,) array
+            Distribution function of each row's prediction at its output.
+        bins : int
+            Bars of the histogram.
+        ax : two matplotlib Axes, or one to divide, optional
+            Where to draw; by default in a new figure.
+        draw : bool
+            Whether to draw at once.
+
+        Returns
+        -------
+        CalibrationDisplay
+            The display; its numbers are attributes.
+        """
         edges = np.linspace(0, 1, check_whole(bins, 1, "bins") + 1)
-        pit = np.clip(model._law().cdf(X, y), 0.0, 1.0)  # the gate's probabilities add up to one but for roundoff
+        pit = np.clip(np.asarray(pit, dtype=np.float64), 0.0, 1.0)  # gates add up to one but for roundoff
         density = np.histogram(pit, edges)[0] * (len(edges) - 1) / len(pit)
         nominal = np.linspace(0.05, 0.95, 19)
         # y is inside the central interval of coverage c where its PIT is within c / 2 of one half

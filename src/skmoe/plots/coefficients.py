@@ -17,11 +17,15 @@ from skmoe.rows.checks import check_columns
 __all__ = ["CoefficientsDisplay"]
 
 MOST = 15  # columns shown where the caller does not choose
+WIDE = 8.0  # times the median interval, above which one that holds zero does not set the scale
 
 
 @dataclass(eq=False)
 class CoefficientsDisplay(Display):
     """Coefficients of each expert with 95% intervals, column by column.
+
+    An interval that is far wider than the others and holds zero would hide them all: it ends in an arrow at the edge of
+    the picture.
 
     Attributes
     ----------
@@ -100,6 +104,24 @@ class CoefficientsDisplay(Display):
             scale is not None,
         )._drawn(ax, draw)
 
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Ends of the axis: those of all intervals but of the few far wider ones that hold zero."""
+        half = 0.5 * (self.upper - self.lower)
+        known = np.isfinite(half)
+        usual = np.ones(half.shape, dtype=bool)
+        if np.any(known):
+            usual = ~known | (half <= WIDE * np.median(half[known])) | (np.abs(self.coefficients) > half)
+        ends = [np.where(known, end, self.coefficients)[usual] for end in (self.lower, self.upper)]
+        low, high = float(np.min(ends[0], initial=0.0)), float(np.max(ends[1], initial=0.0))
+        return (low, high) if high > low else (-1.0, 1.0)
+
+    @property
+    def clipped(self) -> bool:
+        """Whether an interval leaves the picture."""
+        low, high = self.limits
+        return bool(np.any(self.lower < low) or np.any(self.upper > high))
+
     def _size(self) -> tuple[float, float]:
         return 6.4, max(2.4, 1.2 + len(self.names) * (0.16 + 0.13 * len(self.coefficients)))
 
@@ -110,10 +132,14 @@ class CoefficientsDisplay(Display):
         ax.axvline(0.0, color=ink(ax), linewidth=0.8, alpha=0.6)
         for between in places[:-1] + 0.5:
             ax.axhline(between, color=ink(ax), linewidth=0.5, alpha=0.15)
+        left, right = self.limits
         for i, style in enumerate(expert_styles(k)):
             y = places + 0.7 * ((i + 0.5) / k - 0.5)
             known = np.isfinite(self.lower[i]) & np.isfinite(self.upper[i])
-            ax.hlines(y[known], self.lower[i][known], self.upper[i][known], color=style["color"], linewidth=1.6)
+            ends = (np.clip(end[i][known], left, right) for end in (self.lower, self.upper))
+            ax.hlines(y[known], *ends, color=style["color"], linewidth=1.6)
+            for beyond, edge, arrow in ((self.lower[i] < left, left, "<"), (self.upper[i] > right, right, ">")):
+                ax.plot(np.full(np.sum(beyond), edge), y[beyond], color=style["color"], marker=arrow, linestyle="none")
             ax.plot(
                 self.coefficients[i],
                 y,
@@ -126,10 +152,12 @@ class CoefficientsDisplay(Display):
         ax.set_yticks(places, [label(name) for name in self.names])
         plain_text(*ax.get_yticklabels())
         ax.set_ylim(m - 0.5, -0.5)
+        ax.set_xlim(left - 0.03 * (right - left), right + 0.03 * (right - left))
         known_everywhere = np.all(np.isfinite(self.lower))
         ax.set_xlabel(
             ("coefficient × scale" if self.scaled else "coefficient")
             + (", 95% interval" if known_everywhere else " (no standard errors)")
+            + (" (arrows: it goes on)" if self.clipped else "")
         )
         legend_above(ax, right=True)  # names of columns leave room on the left
 

@@ -7,8 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from skmoe.inference import feature_names
-from skmoe.plots.reading import check_whole, column, expert_names, grid_over, rows, typical_row
+from skmoe.plots.reading import Along, along, check_whole, expert_names, rows, typical_row
 from skmoe.plots.style import (
     Display,
     expert_colors,
@@ -16,6 +15,7 @@ from skmoe.plots.style import (
     ink,
     label,
     legend_above,
+    mark_places,
     others_typical,
     plain_text,
 )
@@ -28,12 +28,13 @@ class GateDisplay(Display):
     """Who answers where: probabilities of the experts over one or two columns, the others at typical values.
 
     Typical is the median, or the more frequent value of a column that has but two. One column gives a curve for each
-    expert; two give a map in the colour of the likeliest expert, stronger where the gate is surer.
+    expert, or bars where it has but two values or is text; two give a map in the colour of the likeliest expert,
+    stronger where the gate is surer.
 
     Attributes
     ----------
-    features, names : indices and names of the columns
-    grid : one or two arrays of values
+    inputs : the inputs along the axes, each an `Along`        names : what they are called
+    grid : one or two arrays of values, or of places where an axis has but a few
     probabilities : (g, k), or (g0, g1, k) for two columns
     typical : (d,), the row that the grid is laid through
     expert_names : what the legend calls the experts
@@ -41,7 +42,7 @@ class GateDisplay(Display):
 
     heading: ClassVar[str] = "Probability of each expert over the inputs"
 
-    features: list[int]
+    inputs: list[Along]
     names: list[str]
     grid: list[np.ndarray]
     probabilities: np.ndarray
@@ -61,7 +62,7 @@ class GateDisplay(Display):
         X : (n, d) table
             Says which values are there and which are typical.
         features : str, int or sequence of one or two
-            Names or indices of columns.
+            Names or indices of columns; a column of text by the name it has in the table.
         grid_resolution : int
             Values along each column.
         ax : matplotlib Axes, optional
@@ -78,44 +79,52 @@ class GateDisplay(Display):
         asked = list(features) if np.iterable(features) and not isinstance(features, str) else [features]
         if len(asked) not in (1, 2):
             raise ValueError(f"features must be one or two columns; got {len(asked)}: {asked}")
-        columns = [column(model, feature, "features") for feature in asked]
-        if len(set(columns)) < len(columns):
-            raise ValueError(f"features names a column twice: {asked}")
-        names = [feature_names(model)[j] for j in columns]
         steps = check_whole(grid_resolution, 2, "grid_resolution")
-        grid = [grid_over(X[:, j], steps, name) for j, name in zip(columns, names, strict=True)]
+        inputs = [along(model, X, feature, steps, "features") for feature in asked]
+        if len({one.columns for one in inputs}) < len(inputs):
+            raise ValueError(f"features names a column twice: {asked}")
         typical = typical_row(X)
-        mesh = np.stack(np.meshgrid(*grid, indexing="ij"), axis=-1)
-        at = np.tile(typical, (mesh[..., 0].size, 1))
-        at[:, columns] = mesh.reshape(-1, len(columns))
-        P = model.parameters_.gate_proba(at).reshape(*mesh.shape[:-1], -1)
-        return cls(columns, names, grid, P, typical, expert_names(model))._drawn(ax, draw)
+        places = np.stack(np.meshgrid(*(np.arange(len(one.places)) for one in inputs), indexing="ij"), axis=-1)
+        at = np.tile(typical, (places[..., 0].size, 1))
+        for a, one in enumerate(inputs):
+            at[:, one.columns] = one.values[places[..., a].ravel()]
+        P = model.parameters_.gate_proba(at).reshape(*places.shape[:-1], -1)
+        names, grid = [one.name for one in inputs], [one.places for one in inputs]
+        return cls(inputs, names, grid, P, typical, expert_names(model))._drawn(ax, draw)
 
     def _draw(self, *axes: Any) -> None:
         (ax,) = axes
-        if len(self.grid) == 1:
-            self._curves(ax)
-        else:
+        if len(self.grid) == 2:
             self._map(ax)
+            return
+        if self.inputs[0].discrete:
+            self._bars(ax)
+        else:
+            self._curves(ax)
+        ax.set_ylim(-0.02, 1.02)
+        ax.set_ylabel("probability of the expert")
+        plain_text(ax.set_xlabel(others_typical(self.names[0], len(self.typical))))
+        legend_above(ax)
 
     def _curves(self, ax: Any) -> None:
         for i, style in enumerate(expert_styles(self.probabilities.shape[-1])):
-            marker = style["marker"] if len(self.grid[0]) == 2 else None
             ax.plot(
                 self.grid[0],
                 self.probabilities[:, i],
                 color=style["color"],
                 linestyle=style["linestyle"],
-                marker=marker,
                 linewidth=2,
                 label=self.expert_names[i],
             )
-        if len(self.grid[0]) == 2:
-            ax.set_xticks(self.grid[0])
-        ax.set_ylim(-0.02, 1.02)
-        ax.set_ylabel("probability of the expert")
-        plain_text(ax.set_xlabel(others_typical(self.names[0], len(self.typical))))
-        legend_above(ax)
+
+    def _bars(self, ax: Any) -> None:
+        one = self.inputs[0]
+        below = np.zeros(len(one.places))
+        for i, color in enumerate(expert_colors(self.probabilities.shape[-1])):
+            height = self.probabilities[:, i]
+            ax.bar(one.places, height, 0.6 * one.step, bottom=below, color=color, label=self.expert_names[i])
+            below = below + height
+        mark_places(ax.xaxis, one.places, one.labels)
 
     def _map(self, ax: Any) -> None:
         from matplotlib.colors import to_rgb
@@ -141,9 +150,9 @@ class GateDisplay(Display):
             spot = inside[np.argmin(np.sum((inside - inside.mean(axis=0)) ** 2, axis=1))]
             place = [values[s] for values, s in zip(self.grid, spot, strict=True)]
             ax.text(*place, str(i + 1), color=ink(ax), ha="center", va="center", fontweight="bold")
-        for axis, values in zip((ax.xaxis, ax.yaxis), self.grid, strict=True):
-            if len(values) == 2:
-                axis.set_ticks(values)
+        for axis, one in zip((ax.xaxis, ax.yaxis), self.inputs, strict=True):
+            if one.discrete:
+                mark_places(axis, one.places, one.labels)
         plain_text(ax.set_xlabel(label(self.names[0])), ax.set_ylabel(label(self.names[1])))
         patches = [Patch(color=c, label=name) for c, name in zip(colors, self.expert_names, strict=True)]
         legend_above(ax, handles=patches)

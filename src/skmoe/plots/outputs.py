@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from skmoe.inference import feature_names
 from skmoe.plots.reading import (
+    Along,
+    along,
     check_whole,
-    column,
     expert_names,
-    grid_over,
+    output_name,
     rows,
     rows_and_outputs,
     some_rows,
@@ -28,6 +28,7 @@ from skmoe.plots.style import (
     ink,
     label,
     legend_above,
+    mark_places,
     others_typical,
     plain_text,
 )
@@ -46,7 +47,8 @@ class ResponsibilityDisplay(Display):
     ----------
     rows (m,) : indices of the rows drawn
     x (m,), y (m,) : their values        responsibilities (m, k)        colors (m, 3) : the blends
-    name : name of the column        expert_names : what the legend calls the experts
+    input : the column, as an `Along`        target : name of the output
+    expert_names : what the legend calls the experts
     """
 
     heading: ClassVar[str] = "Data coloured by the expert that took each row"
@@ -56,8 +58,9 @@ class ResponsibilityDisplay(Display):
     y: np.ndarray
     responsibilities: np.ndarray
     colors: np.ndarray
-    name: str
+    input: Along
     expert_names: list[str]
+    target: str = "y"
 
     @classmethod
     def from_estimator(
@@ -67,6 +70,7 @@ class ResponsibilityDisplay(Display):
         y: Any,
         feature: Any,
         *,
+        target: str | None = None,
         max_points: int = MOST_POINTS,
         random_state: Any = 0,
         ax: Any = None,
@@ -83,7 +87,9 @@ class ResponsibilityDisplay(Display):
         y : (n,) array
             Outputs.
         feature : str or int
-            Name or index of the column to draw y against.
+            Name or index of the column to draw y against; a column of text by the name it has in the table.
+        target : str, optional
+            What the axis calls the output, by default the name of `y` if it has one.
         max_points : int
             Most rows drawn; of more, so many are chosen at random.
         random_state : int, RandomState, Generator or None
@@ -98,16 +104,16 @@ class ResponsibilityDisplay(Display):
         ResponsibilityDisplay
             The display; its numbers are attributes.
         """
+        called = output_name(y, target)
         X, y = rows_and_outputs(model, X, y)
-        j = column(model, feature)
+        one = along(model, X, feature, 2)
         chosen = some_rows(len(y), check_whole(max_points, 1, "max_points"), random_state)
         R = model.parameters_.responsibilities(X[chosen], y[chosen])
         palette = np.array([[int(c[i : i + 2], 16) / 255 for i in (1, 3, 5)] for c in expert_colors(R.shape[1])])
         # roundoff must not leave the range of colours
         colors = np.clip(R @ palette, 0.0, 1.0)
-        return cls(chosen, X[chosen, j], y[chosen], R, colors, feature_names(model)[j], expert_names(model))._drawn(
-            ax, draw
-        )
+        x = one.place(X[chosen], spread=True)
+        return cls(chosen, x, y[chosen], R, colors, one, expert_names(model), called)._drawn(ax, draw)
 
     def _draw(self, *axes: Any) -> None:
         (ax,) = axes
@@ -126,8 +132,9 @@ class ResponsibilityDisplay(Display):
             )
             # an entry of its own: the first row's colour may be a blend
             ax.plot([], [], color=style["color"], marker=style["marker"], linestyle="none", label=self.expert_names[i])
-        plain_text(ax.set_xlabel(label(self.name)))
-        ax.set_ylabel("y")
+        if self.input.discrete:
+            mark_places(ax.xaxis, self.input.places, self.input.labels)
+        plain_text(ax.set_xlabel(label(self.input.name)), ax.set_ylabel(label(self.target)))
         legend_above(ax)
 
 
@@ -135,16 +142,20 @@ class ResponsibilityDisplay(Display):
 class BandDisplay(Display):
     """Predictive mean and bands against a column, the others at typical values, with a line for each expert.
 
+    A column of text, or of two values, gets bars and points in place of bands and lines.
+
     Attributes
     ----------
-    name : name of the column        grid : (g,) its values        typical : (d,), the row that the grid is laid through
+    input : the column, as an `Along`        grid : (g,) its values, or places where it has but a few
+    typical : (d,), the row that the grid is laid through
     mean : (g,)        experts : (g, k)        bands : dict from coverage to (g, 2)
     x, y : data points, or None        expert_names : what the legend calls the experts
+    target : name of the output
     """
 
     heading: ClassVar[str] = "Predictive mean and bands"
 
-    name: str
+    input: Along
     grid: np.ndarray
     typical: np.ndarray
     mean: np.ndarray
@@ -153,6 +164,7 @@ class BandDisplay(Display):
     expert_names: list[str]
     x: np.ndarray | None = None
     y: np.ndarray | None = None
+    target: str = "y"
 
     @classmethod
     def from_estimator(
@@ -162,6 +174,7 @@ class BandDisplay(Display):
         feature: Any,
         *,
         y: Any = None,
+        target: str | None = None,
         coverages: Sequence[float] = (0.5, 0.9),
         grid_resolution: int = 100,
         ax: Any = None,
@@ -176,9 +189,11 @@ class BandDisplay(Display):
         X : (n, d) table
             Says which values are there and which are typical.
         feature : str or int
-            Name or index of a column.
+            Name or index of a column; a column of text by the name it has in the table.
         y : (n,) array, optional
             Draws the data too, at most 2000 rows; their other columns are not typical, so they may lie outside.
+        target : str, optional
+            What the axis calls the output, by default the name of `y` if it has one.
         coverages : sequence of float
             Probabilities that a new y falls into each band.
         grid_resolution : int
@@ -193,6 +208,7 @@ class BandDisplay(Display):
         BandDisplay
             The display; its numbers are attributes.
         """
+        called = output_name(y, target)
         if y is None:
             X = rows(model, X)
         else:
@@ -200,19 +216,16 @@ class BandDisplay(Display):
         for coverage in coverages:
             if not isinstance(coverage, Real) or not 0 < float(coverage) < 1:
                 raise ValueError(f"coverages must be between 0 and 1; got {coverage!r}")
-        j = column(model, feature)
-        name = feature_names(model)[j]
-        grid = grid_over(X[:, j], check_whole(grid_resolution, 2, "grid_resolution"), name)
+        one = along(model, X, feature, check_whole(grid_resolution, 2, "grid_resolution"))
         typical = typical_row(X)
-        at = np.tile(typical, (len(grid), 1))
-        at[:, j] = grid
+        at = one.rows(typical)
         law = model._law()
         experts = model.parameters_.expert_means(at)
         bands = {c: law.interval(at, c) for c in sorted(float(c) for c in coverages)}
-        display = cls(name, grid, typical, law.mean(at), experts, bands, expert_names(model))
+        display = cls(one, one.places, typical, law.mean(at), experts, bands, expert_names(model), target=called)
         if y is not None:
             chosen = some_rows(len(y), MOST_POINTS, 0)
-            display.x, display.y = X[chosen, j], y[chosen]
+            display.x, display.y = one.place(X[chosen], spread=True), y[chosen]
         return display._drawn(ax, draw)
 
     def _draw(self, *axes: Any) -> None:
@@ -229,11 +242,29 @@ class BandDisplay(Display):
                 alpha=0.6,
                 rasterized=len(self.x) > 500,
             )
+        if self.input.discrete:
+            self._bars(ax)
+        else:
+            self._bands(ax)
+        # an expert's line may run far off where the gate rules it out: it does not set the scale
+        seen = np.concatenate([self.mean, *(band.ravel() for band in self.bands.values())])
+        seen = seen if self.y is None else np.concatenate([seen, self.y])
+        margin = 0.05 * (seen.max() - seen.min()) or 1.0
+        ax.set_ylim(seen.min() - margin, seen.max() + margin)
+        plain_text(ax.set_xlabel(others_typical(self.input.name, len(self.typical))), ax.set_ylabel(label(self.target)))
+        legend_above(ax)
+
+    def _shades(self, ax: Any) -> Iterator[np.ndarray]:
+        """Bands from the widest on; each gets its entry in the legend once it is drawn."""
         for depth, (coverage, band) in enumerate(reversed(self.bands.items()), start=1):
-            ax.fill_between(self.grid, *band.T, color=ink(ax), alpha=SHADE, linewidth=0)
+            yield band
             # bands lie on each other: the legend shows the shade that comes out
             shade = 1 - (1 - SHADE) ** depth
             ax.fill_between([], [], color=ink(ax), alpha=shade, linewidth=0, label=f"{100 * coverage:g}% band")
+
+    def _bands(self, ax: Any) -> None:
+        for band in self._shades(ax):
+            ax.fill_between(self.grid, *band.T, color=ink(ax), alpha=SHADE, linewidth=0)
         for i, style in enumerate(expert_styles(self.experts.shape[1])):
             ax.plot(
                 self.grid,
@@ -244,13 +275,14 @@ class BandDisplay(Display):
                 label=self.expert_names[i],
             )
         ax.plot(self.grid, self.mean, color=ink(ax), linewidth=2, label="mean")
-        # an expert's line may run far off where the gate rules it out: it does not set the scale
-        seen = np.concatenate([self.mean, *(band.ravel() for band in self.bands.values())])
-        seen = seen if self.y is None else np.concatenate([seen, self.y])
-        margin = 0.05 * (seen.max() - seen.min()) or 1.0
-        ax.set_ylim(seen.min() - margin, seen.max() + margin)
-        if len(self.grid) == 2:
-            ax.set_xticks(self.grid)
-        plain_text(ax.set_xlabel(others_typical(self.name, len(self.typical))))
-        ax.set_ylabel("y")
-        legend_above(ax)
+
+    def _bars(self, ax: Any) -> None:
+        step, k = self.input.step, self.experts.shape[1]
+        for band in self._shades(ax):
+            ax.bar(self.grid, band[:, 1] - band[:, 0], 0.5 * step, band[:, 0], color=ink(ax), alpha=SHADE, linewidth=0)
+        for i, style in enumerate(expert_styles(k)):
+            beside = 0.4 * step * ((i + 0.5) / k - 0.5)
+            how = {"color": style["color"], "marker": style["marker"], "linestyle": "none"}
+            ax.plot(self.grid + beside, self.experts[:, i], label=self.expert_names[i], **how)
+        mark_places(ax.xaxis, self.grid, self.input.labels)
+        ax.hlines(self.mean, self.grid - 0.25 * step, self.grid + 0.25 * step, color=ink(ax), label="mean")

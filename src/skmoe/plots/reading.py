@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from skmoe.inference import Input, feature_names, inputs_of
+from skmoe.inference.formatting import short
 from skmoe.rows.arrays import to_numpy
 from skmoe.rows.blocks import in_memory
 from skmoe.rows.checks import check_columns
 from skmoe.rows.inputs import rows_to_use
 
 __all__ = [
+    "Along",
+    "along",
     "check_model",
     "check_whole",
     "column",
     "expert_names",
-    "grid_over",
+    "feature_of",
+    "output_name",
     "rows",
     "rows_and_outputs",
     "some_rows",
     "typical_row",
 ]
+
+JITTER = 0.14  # half the width over which rows of one value are spread, of the distance between values
 
 
 def check_model(model: Any) -> None:
@@ -81,12 +89,98 @@ def typical_row(X: np.ndarray) -> np.ndarray:
     return middle
 
 
-def grid_over(values: np.ndarray, resolution: int, name: str) -> np.ndarray:
-    """Even steps from the smallest to the largest value; the values themselves where there are but two."""
-    distinct = np.unique(values)
+@dataclass(frozen=True)
+class Along:
+    """An input that is drawn along an axis: a number, or one of a few values that are points on it.
+
+    Attributes
+    ----------
+    name : str
+    columns : tuple of int
+        Its columns in X: several for a column of text.
+    values : (g, columns) array
+        What the columns are at each place of the axis.
+    places : (g,) array
+        Where these are on the axis.
+    labels : tuple of str
+        What the places are called; empty for numbers with more than two values.
+    """
+
+    name: str
+    columns: tuple[int, ...]
+    values: np.ndarray
+    places: np.ndarray
+    labels: tuple[str, ...] = ()
+
+    @property
+    def discrete(self) -> bool:
+        """Whether the axis has places with nothing between them."""
+        return bool(self.labels)
+
+    @property
+    def step(self) -> float:
+        """Distance between places."""
+        return float(self.places[1] - self.places[0])
+
+    def place(self, X: np.ndarray, *, spread: bool = False) -> np.ndarray:
+        """Where rows (n, d) are on the axis; with `spread`, rows of one value lie beside each other."""
+        if len(self.columns) > 1:
+            held = X[:, self.columns] > 0.5
+            places = np.where(np.any(held, axis=1), 1.0 + np.argmax(held, axis=1), 0.0)
+        else:
+            places = X[:, self.columns[0]]
+            if self.labels:  # of two values the nearer: places are those of the axis
+                places = self.places[np.argmin(np.abs(places[:, None] - self.values[:, 0]), axis=1)]
+        if spread and self.discrete:
+            places = places + JITTER * self.step * np.random.default_rng(0).uniform(-1, 1, len(places))
+        return places
+
+    def rows(self, row: np.ndarray) -> np.ndarray:
+        """One row (d,) with this input at each place, (g, d)."""
+        at = np.tile(row, (len(self.places), 1))
+        at[:, self.columns] = self.values
+        return at
+
+    def at(self, places: np.ndarray) -> Along:
+        """The same input at other places of a continuous axis."""
+        return Along(self.name, self.columns, places[:, None], places)
+
+
+def feature_of(one: Input) -> str | int:
+    """How `along` is asked for an input: a column of text by its name, others by their place."""
+    return one.name if len(one.columns) > 1 else one.columns[0]
+
+
+def along(model: Any, X: np.ndarray, feature: Any, resolution: int, name: str = "feature") -> Along:
+    """An input to draw along: a column by its name or index, or a column of text by its name.
+
+    Numbers get even steps from the smallest to the largest value, columns with two values these alone, text its levels.
+    """
+    for one in inputs_of(model):
+        if len(one.levels) > 2 and isinstance(feature, str) and feature == one.name:
+            width = len(one.columns)
+            values = np.vstack([np.zeros(width), np.eye(width)])
+            return Along(one.name, one.columns, values, np.arange(width + 1.0), one.levels)
+        (first, *_) = one.columns
+        if one.levels and len(one.columns) == 1 and feature in (one.name, first, feature_names(model)[first]):
+            return Along(one.name, one.columns, np.array([[0.0], [1.0]]), np.arange(2.0), one.levels)
+    j = column(model, feature, name)
+    called = feature_names(model)[j]
+    distinct = np.unique(X[:, j])
     if len(distinct) < 2:
-        raise ValueError(f"column {name!r} is constant in X; there is nothing to draw against it: choose another")
-    return distinct if len(distinct) == 2 else np.linspace(distinct[0], distinct[-1], resolution)
+        raise ValueError(f"column {called!r} is constant in X; there is nothing to draw against it: choose another")
+    if len(distinct) == 2:
+        return Along(called, (j,), distinct[:, None], distinct, (short(distinct[0]), short(distinct[1])))
+    grid = np.linspace(distinct[0], distinct[-1], resolution)
+    return Along(called, (j,), grid[:, None], grid)
+
+
+def output_name(y: Any, target: str | None) -> str:
+    """What axes call the output: as the caller says, or as the outputs are named themselves."""
+    if target is not None:
+        return str(target)
+    name = y if isinstance(y, str) else getattr(y, "name", None)
+    return name if isinstance(name, str) and name else "y"
 
 
 def some_rows(n: int, most: int, random_state: Any) -> np.ndarray:

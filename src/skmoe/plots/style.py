@@ -15,6 +15,7 @@ __all__ = [
     "ink",
     "label",
     "legend_above",
+    "mark_places",
     "others_typical",
     "plain_text",
     "pyplot",
@@ -27,6 +28,7 @@ DASHES = ("-", "--", ":", "-.")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 POINT_GREY = "#808080"  # of data points: 3.9 to 1 against white and 5.3 to 1 against black
 LONGEST = 40  # characters of a column's name that are drawn
+MOST_LETTERS = 40  # of all labels below an axis, above which they are turned
 
 
 def expert_styles(k: int) -> list[dict[str, str]]:
@@ -82,6 +84,17 @@ def label(name: Any, longest: int = LONGEST) -> str:
 def others_typical(name: Any, d: int) -> str:
     """Words for the axis of one column of d, where the others are held."""
     return label(name) + (" (other columns at typical values)" if d > 1 else "")
+
+
+def mark_places(axis: Any, places: np.ndarray, labels: Sequence[str]) -> None:
+    """Ticks at the places of an axis that has a few, called by their labels; long ones are turned to fit."""
+    words = [label(text, 18) for text in labels]
+    long = axis.axis_name == "x" and sum(map(len, words)) > MOST_LETTERS
+    how = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if long else {}
+    axis.set_ticks(places, words, **how)
+    plain_text(*axis.get_ticklabels())
+    step = places[1] - places[0]
+    axis.axes.set(**{f"{axis.axis_name}lim": (places[0] - 0.6 * step, places[-1] + 0.6 * step)})
 
 
 def plain_text(*texts: Any) -> None:

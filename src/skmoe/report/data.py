@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from skmoe.inference import Input, Regime, describe_regimes, inputs_of
+from skmoe.plots.reading import output_name
 from skmoe.report.gate_curves import GateCurve, gate_curves
-from skmoe.report.quality import Quality, qualities
+from skmoe.report.held_out import Judgement, cross_fitted, judged_on_test
 from skmoe.report.rows import Rows
 
 __all__ = ["Coefficient", "ReportData", "report_data"]
@@ -36,18 +39,26 @@ class ReportData:
     Attributes
     ----------
     model : fitted MoERegressor
-    rows : Rows or None
-        The given rows.
+    fit_rows : Rows or None
+        The rows of the fit.
     test : Rows or None
         Rows held out of the fit.
     target : str
         What the output is called.
+    folds : int
+        Parts of the rows that are held out in turn; 0 for none.
     """
 
     model: Any
-    rows: Rows | None
+    fit_rows: Rows | None
     test: Rows | None
     target: str
+    folds: int
+
+    @property
+    def rows(self) -> Rows | None:
+        """The rows to show: those of the fit, or else those held out."""
+        return self.fit_rows if self.fit_rows is not None else self.test
 
     @property
     def X(self) -> Any:  # noqa: N802 - the matrix of rows
@@ -59,15 +70,21 @@ class ReportData:
         """Outputs of the given rows, or None."""
         return None if self.rows is None else self.rows.y
 
-    @property
-    def target_in_figures(self) -> str:
-        """The output in captions of figures, whose axes call it y."""
-        return "y" if self.target == "y" else f"{self.target} (y)"
+    @cached_property
+    def judgement(self) -> Judgement | str:
+        """How well model and rivals predict rows that they were not fitted to, or why that cannot be said."""
+        if self.test is not None:
+            return judged_on_test(self.model, self.fit_rows, self.test, self.folds)
+        if self.fit_rows is None or self.fit_rows.y is None:
+            return "Rows with outputs are needed to say how well the model predicts; none were given."
+        if not self.folds:
+            return "No rows were held out, so nothing can be said of rows that the model has not seen."
+        return cross_fitted(self.model, self.fit_rows, self.folds)
 
     @cached_property
-    def quality(self) -> tuple[Quality, ...]:
-        """How well mixture and least squares predict: given rows first, held-out ones last."""
-        return () if self.rows is None or self.y is None else qualities(self.model, self.rows, self.test)
+    def regimes(self) -> tuple[Regime, ...] | None:
+        """Where each expert holds, by the rows shown or, without any, as noted in the fit."""
+        return describe_regimes(self.model, None if self.rows is None else self.rows.values)
 
     @cached_property
     def curves(self) -> tuple[GateCurve, ...]:
@@ -80,17 +97,18 @@ class ReportData:
         return tuple(Coefficient(*row[:8]) for row in self.model.summary().rows)
 
     @cached_property
-    def main_input(self) -> int | None:
-        """Column for the horizontal axis of figures: the gate's strongest, or else the experts'; None without rows."""
+    def main_input(self) -> Input | None:
+        """Input for the horizontal axis of figures: the gate's strongest, or else the experts'; None without rows."""
         if self.curves:
-            return self.curves[0].column
+            return self.curves[0].input
         if self.rows is None:
             return None
         effect = np.max(np.abs(self.model.expert_coef_), axis=0) * np.std(self.rows.values, axis=0)
-        return int(np.argmax(effect)) if np.max(effect) > 0 else None
+        strongest = max(inputs_of(self.model), key=lambda one: float(np.max(effect[list(one.columns)])))
+        return strongest if np.max(effect) > 0 else None
 
 
-def report_data(model: Any, X: Any, y: Any, target: str | None, test: Any) -> ReportData:
+def report_data(model: Any, X: Any, y: Any, target: str | None, test: Any, folds: Any = 5) -> ReportData:
     """Check the arguments of a report and put them together."""
     if not hasattr(model, "gate_proba"):
         raise TypeError(
@@ -107,13 +125,13 @@ def report_data(model: Any, X: Any, y: Any, target: str | None, test: Any) -> Re
         )
     if X is None and y is not None:
         raise ValueError("y came without X: pass both, X alone, or neither")
-    if test is not None and (X is None or y is None):
-        raise ValueError("test is compared with the rows of the fit: pass X and y too, or held-out rows as X and y")
     if test is not None and (not isinstance(test, tuple | list) or len(test) != 2):
         raise ValueError(f"test must be a pair (X, y) of held-out rows; got {type(test).__name__}")
+    if test is not None and test[1] is None:
+        raise ValueError("test must have outputs; its y is None")
+    if not isinstance(folds, Integral) or folds < 0 or folds == 1:
+        raise ValueError(f"folds must be 0, for none, or a whole number of at least 2; got {folds!r}")
     rows = None if X is None else Rows.of(model, X, y)
     held_out = None if test is None else Rows.of(model, *test)
-    if target is None:
-        name = getattr(y, "name", None)
-        target = name if isinstance(name, str) and name else "y"
-    return ReportData(model, rows, held_out, str(target))
+    name = output_name(y if y is not None or test is None else test[1], target)
+    return ReportData(model, rows, held_out, name, int(folds))

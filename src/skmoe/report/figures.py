@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from markupsafe import Markup
@@ -9,7 +11,7 @@ from markupsafe import Markup
 from skmoe import plots
 from skmoe.report.records import Figure
 
-__all__ = ["draw", "matplotlib_is_installed"]
+__all__ = ["draw", "draw_made", "matplotlib_is_installed"]
 
 
 def matplotlib_is_installed() -> bool:
@@ -36,8 +38,15 @@ def draw(
     width, height : float
         Inches.
     """
+    make = partial(display.from_estimator, *arguments, draw=False, **how)
+    return draw_made(make, title=title, caption=caption, width=width, height=height)
+
+
+def draw_made(
+    make: Callable[[], Any], *, title: str, caption: str, width: float = 7.2, height: float = 4.0
+) -> Figure | None:
+    """Draw the display that `make` gives, as `draw` does."""
     if not matplotlib_is_installed():
         return None
-    drawn = display.from_estimator(*arguments, draw=False, **how)
     # to_svg escapes the text in it, so that the page may take it as it is
-    return Figure(Markup(plots.to_svg(drawn, width=width, height=height, title=title)), caption)
+    return Figure(Markup(plots.to_svg(make(), width=width, height=height, title=title)), caption, width)

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.inference import Input, feature_names, gate_changes
+from skmoe.inference import Input, gate_changes, inputs_of
+from skmoe.plots.reading import along, feature_of
 from skmoe.report.rows import evenly_spaced
 
 __all__ = ["GateCurve", "gate_curves"]
@@ -24,44 +25,46 @@ class GateCurve:
 
     Attributes
     ----------
-    column : int
-    name : str
-        The input.
-    grid : (GRID,) array
-        Evenly spaced values of the input.
-    curves : (k, GRID) array
+    input : Input
+    grid : (g,) array
+        Evenly spaced values of the input, or places of its levels.
+    curves : (k, g) array
         Probability of each expert there.
-    histogram : (BINS,) array
+    histogram : (bins,) array
         Rows by value of the input, relative to the fullest bin.
-    two_valued : bool
-        Whether the input has two values only.
+    labels : tuple of str
+        What the places are called where the input is text or has two values; else empty.
     """
 
-    column: int
-    name: str
+    input: Input
     grid: np.ndarray
     curves: np.ndarray
     histogram: np.ndarray
-    two_valued: bool
+    labels: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """What the input is called."""
+        return self.input.name
 
 
 def gate_curves(model: Any, X: np.ndarray) -> tuple[GateCurve, ...]:
     """Curves for the inputs that change the gate most, most influential first."""
-    names = feature_names(model)
-    columns = [Input(name, (j,)) for j, name in enumerate(names)]
-    influence = np.sum(gate_changes(model.parameters_, X, np.ones(len(X)), columns).change, axis=1)
+    inputs = inputs_of(model)
+    influence = np.sum(gate_changes(model.parameters_, X, np.ones(len(X)), inputs).change, axis=1)
     order = [int(j) for j in np.argsort(-influence, kind="stable")[:MOST_INPUTS] if influence[j] > 0]
-    return tuple(_curve(model, X, j, names[j]) for j in order)
+    return tuple(_curve(model, X, inputs[j]) for j in order)
 
 
-def _curve(model: Any, X: np.ndarray, j: int, name: str) -> GateCurve:
-    low, high = np.quantile(X[:, j], (0.01, 0.99))  # outliers would compress the picture
-    two_valued = len(np.unique(X[:, j])) == 2
-    if two_valued or not high > low:
-        low, high = np.min(X[:, j]), np.max(X[:, j])
-    grid = np.linspace(low, high, GRID)
-    table = np.repeat(X[evenly_spaced(len(X), AVERAGED_ROWS)], GRID, axis=0)
-    table[:, j] = np.tile(grid, len(table) // GRID)
-    P = np.reshape(model.parameters_.gate_proba(table), (-1, GRID, model.n_experts_))
-    counts = np.histogram(X[:, j], bins=BINS, range=(low, high))[0]
-    return GateCurve(j, name, grid, np.mean(P, axis=0).T, counts / max(np.max(counts), 1), two_valued)
+def _curve(model: Any, X: np.ndarray, one: Input) -> GateCurve:
+    axis = along(model, X, feature_of(one), GRID)
+    if axis.discrete:
+        counts = np.sum(axis.place(X)[:, None] == axis.places, axis=0)
+    else:
+        low, high = np.quantile(axis.place(X), (0.01, 0.99))  # outliers would compress the picture
+        axis = axis.at(np.linspace(low, high, GRID)) if high > low else axis
+        ends = (axis.places[0], axis.places[-1])
+        counts = np.histogram(axis.place(X), bins=BINS, range=ends)[0]
+    table = np.concatenate([axis.rows(row) for row in X[evenly_spaced(len(X), AVERAGED_ROWS)]])
+    P = np.reshape(model.parameters_.gate_proba(table), (-1, len(axis.places), model.n_experts_))
+    return GateCurve(one, axis.places, np.mean(P, axis=0).T, counts / max(np.max(counts), 1), axis.labels)

@@ -8,12 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from skmoe.inference.formatting import listed, percent, short
+from skmoe.plots.style import label
 from skmoe.report.gate_curves import GateCurve
 from skmoe.report.records import ExpertText, expert_texts
 
 __all__ = ["BOX", "Box", "GateInput", "GatePicture", "gate_picture", "ticks"]
 
 TALLEST_BAR = 30  # height of the histogram's fullest bin
+LETTER = 8  # width of a letter of a tick's label
+MOST_TICKS = 16  # labels below the picture
+LONGEST_NAME = 80  # letters of an input's name below the picture
+FEW_EXPERTS = 4  # whose probabilities at both ends are said
+MOST_SAID = 6  # values of an input that the sentence below the picture speaks of
 
 
 @dataclass(frozen=True)
@@ -55,11 +61,14 @@ class GateInput:
 
     Attributes
     ----------
-    name : str
+    name, axis : str
+        The input, and the same cut to the width of the picture.
     words : str
-        What the curves show, as a sentence.
+        What the picture shows, as a sentence.
+    bars : bool
+        Whether it shows bars, of an input with a few values, and not curves.
     paths : tuple of str
-        SVG path of each expert's curve.
+        SVG path of each expert's curve or bars.
     histogram : str
         SVG path of the bars.
     ticks : tuple of (float, str)
@@ -67,7 +76,9 @@ class GateInput:
     """
 
     name: str
+    axis: str
     words: str
+    bars: bool
     paths: tuple[str, ...]
     histogram: str
     ticks: tuple[tuple[float, str], ...]
@@ -91,18 +102,69 @@ def gate_picture(curves: Sequence[GateCurve]) -> GatePicture:
 
 
 def _input(curve: GateCurve) -> GateInput:
+    return _bars_input(curve) if curve.labels else _curves_input(curve)
+
+
+def _curves_input(curve: GateCurve) -> GateInput:
     low, high = float(curve.grid[0]), float(curve.grid[-1])
-    values, labels = ([low, high], [short(low), short(high)]) if curve.two_valued else ticks(low, high)
-    changes = [f"expert {i + 1} from {percent(c[0])} to {percent(c[-1])}" for i, c in enumerate(curve.curves)]
+    values, labels = ticks(low, high)
+    marks = ((round(BOX.x((v - low) / (high - low)), 2), text) for v, text in zip(values, labels, strict=True))
     return GateInput(
         name=curve.name,
-        words=f"As it goes from {short(low)} to {short(high)}: {listed(changes)}.",
+        axis=label(curve.name, LONGEST_NAME),
+        words=_along_in_words(curve),
+        bars=False,
         paths=tuple(_curve_path(c) for c in curve.curves),
         histogram=_histogram_path(curve.histogram),
-        ticks=tuple(
-            (round(BOX.x((v - low) / (high - low)), 2), label) for v, label in zip(values, labels, strict=True)
-        ),
+        ticks=tuple(marks),
     )
+
+
+def _along_in_words(curve: GateCurve) -> str:
+    """How a few experts change from end to end, or which of many is the likeliest where."""
+    low, high = short(curve.grid[0]), short(curve.grid[-1])
+    if len(curve.curves) <= FEW_EXPERTS:
+        changes = [f"expert {i + 1} from {percent(c[0])} to {percent(c[-1])}" for i, c in enumerate(curve.curves)]
+        return f"As it goes from {low} to {high}: {listed(changes)}."
+    likeliest = np.argmax(curve.curves, axis=0)
+    ends = np.flatnonzero(np.diff(likeliest))  # the last points at which one is the likeliest
+    parts = [f"expert {likeliest[e] + 1} up to {short(curve.grid[e + 1])}" for e in ends]
+    return f"The likeliest, as it goes from {low} to {high}: {listed([*parts, f'expert {likeliest[-1] + 1}'])}."
+
+
+def _bars_input(curve: GateCurve) -> GateInput:
+    """Probabilities as bars on each other, one stack for each value of the input."""
+    count = len(curve.labels)
+    width = (BOX.right - BOX.left) / count
+    middles = [BOX.left + (place + 0.5) * width for place in range(count)]
+    tops = np.cumsum(curve.curves, axis=0)
+    paths = tuple(
+        "".join(
+            f"M{x - 0.35 * width:.2f} {BOX.y(high):.3f}h{0.7 * width:.2f}V{BOX.y(high - p):.3f}h{-0.7 * width:.2f}z"
+            for x, high, p in zip(middles, top, expert, strict=True)
+        )
+        for top, expert in zip(tops, curve.curves, strict=True)
+    )
+    likeliest = np.argmax(curve.curves, axis=0)
+    said = [f"{text}: expert {i + 1} {percent(curve.curves[i, j])}" for j, (text, i) in _shown(curve, likeliest)]
+    room = max(3, int(width // LETTER))
+    labels = [label(text, room) for text in curve.labels]
+    every = -(-count // MOST_TICKS)
+    return GateInput(
+        name=curve.name,
+        axis=label(curve.name, LONGEST_NAME),
+        words=f"The likeliest expert by value: {'; '.join(said)}.",
+        bars=True,
+        paths=paths,
+        histogram=_histogram_path(curve.histogram),
+        ticks=tuple((round(x, 2), text) for x, text in list(zip(middles, labels, strict=True))[::every]),
+    )
+
+
+def _shown(curve: GateCurve, likeliest: np.ndarray) -> list[tuple[int, tuple[str, int]]]:
+    """The values with most rows, in their order, each with its likeliest expert."""
+    most = np.sort(np.argsort(-curve.histogram, kind="stable")[:MOST_SAID])
+    return [(int(j), (curve.labels[j], int(likeliest[j]))) for j in most]
 
 
 def _curve_path(probabilities: np.ndarray) -> str:

@@ -25,6 +25,19 @@
   nameTheme();
   theme.hidden = false;
 
+  // What is wider than the page scrolls by itself, and says so.
+  const scrollers = Array.from(document.querySelectorAll(".scroll"), (box) => {
+    const hint = document.createElement("p");
+    hint.className = "hint";
+    hint.textContent = "Scroll sideways for the rest \u2192";
+    box.before(hint);
+    return [box, hint];
+  });
+  const showHints = () => {
+    for (const [box, hint] of scrollers) hint.hidden = box.scrollWidth <= box.clientWidth + 1;
+  };
+  window.addEventListener("resize", showHints);
+
   // Tables: a button in each heading sorts; numbers by value, text by alphabet, empty cells last.
   const key = (row, column) => {
     const cell = row.cells[column];
@@ -63,16 +76,21 @@
     const features = JSON.parse(byId("gate-data").textContent);
     const draw = () => {
       const feature = features[Number(choice.value)];
-      Array.from(byId("gate-lines").children).forEach((line, i) => line.setAttribute("d", feature.paths[i]));
+      Array.from(byId("gate-lines").children).forEach((line, i) => {
+        line.setAttribute("d", feature.paths[i]);
+        line.classList.toggle("bar", feature.bars);
+        line.classList.toggle("curve", !feature.bars);
+      });
       byId("gate-histogram").setAttribute("d", feature.histogram);
       const y = byId("gate-ticks").dataset.y;
       const marks = feature.ticks.map(([x, text]) => svg("text", { x, y, "text-anchor": "middle" }, text));
       byId("gate-ticks").replaceChildren(...marks);
-      byId("gate-axis").textContent = feature.name;
+      byId("gate-axis").textContent = feature.axis;
       byId("gate-words").textContent = feature.words;
     };
     choice.addEventListener("change", draw);
     draw(); // a browser may have kept another choice over a reload
     choice.parentElement.hidden = false;
   }
+  showHints();
 })();

@@ -8,17 +8,29 @@ from typing import Any
 
 from skmoe.report.data import report_data
 from skmoe.report.rendering import render
-from skmoe.report.sections import cautions, certainty, gate, numbers, overview, prediction, regimes
+from skmoe.report.sections import (
+    certainty,
+    coefficients,
+    diagnosis,
+    gate,
+    numbers,
+    overview,
+    prediction,
+    regimes,
+    trust,
+)
 from skmoe.report.sections.overview import Overview
 
 __all__ = ["Page", "Section", "html", "write"]
 
 SECTIONS = (
     ("regimes", "What the regimes are", regimes),
-    ("gate", "Where each regime holds", gate),
-    ("certainty", "How sure this is", certainty),
     ("prediction", "How well it predicts", prediction),
-    ("cautions", "What to be careful about", cautions),
+    ("trust", "How far to trust it", trust),
+    ("gate", "Where each regime holds", gate),
+    ("coefficients", "What each input does", coefficients),
+    ("certainty", "How it was found", certainty),
+    ("diagnosis", "Every check", diagnosis),
     ("numbers", "All numbers", numbers),
 )
 
@@ -50,6 +62,7 @@ def write(
     title: str | None = None,
     target: str | None = None,
     test: tuple[Any, Any] | None = None,
+    folds: int = 5,
 ) -> Path:
     """Write a report on a fitted model to one HTML file, which loads nothing else.
 
@@ -60,15 +73,22 @@ def write(
     path : str or path
         Where to write; a file that is there is replaced.
     X : (n, d) rows, optional
-        Those the model was fitted on, or new ones. Without them the report holds what the model alone can say.
+        Those the model was fitted to, or some of them; of more than 20,000 so many are looked at, evenly spaced. They
+        may be any holder of rows that `MoERegressor.fit` takes. Without rows the report holds what the model alone can
+        say.
     y : (n,) outputs, optional
-        Outputs of the rows. Without them the report does not say how well the model predicts.
+        Outputs of the rows, or the name of their column. Without them the report does not say how well the model
+        predicts.
     title : str, optional
         Heading of the page.
     target : str, optional
         What the output is called, by default the name of `y` if it has one.
     test : (X, y), optional
-        Rows that were held out of the fit, to judge predictions by.
+        Rows that were held out of the fit, to judge predictions by. Least squares and boosting are fitted to X and y
+        or, without those, cross-fitted on the rows of `test`.
+    folds : int
+        Without `test`, predictions are judged by cross-fitting: each row is predicted by models fitted to the other
+        folds of X and y, of which at most 2,000 rows take part. 0 leaves that out.
 
     Returns
     -------
@@ -86,7 +106,7 @@ def write(
     ...     report.write(model, Path(folder) / "report.html", X, y, target="yield").name
     'report.html'
     """
-    text = html(model, X, y, title=title, target=target, test=test)
+    text = html(model, X, y, title=title, target=target, test=test, folds=folds)
     path = Path(path)
     path.write_text(text, encoding="utf-8", newline="\n")
     return path
@@ -100,6 +120,7 @@ def html(
     title: str | None = None,
     target: str | None = None,
     test: tuple[Any, Any] | None = None,
+    folds: int = 5,
 ) -> str:
     """Report on a fitted model as the text of one HTML page; the parameters are those of `write`.
 
@@ -117,13 +138,15 @@ def html(
         What the output is called.
     test : (X, y), optional
         Rows that were held out of the fit.
+    folds : int
+        Folds by which predictions are judged without `test`; 0 for none.
 
     Returns
     -------
     str
         The page; the same arguments give the same text.
     """
-    data = report_data(model, X, y, target, test)
+    data = report_data(model, X, y, target, test, folds)
     sections = tuple(Section(name, heading, section(data)) for name, heading, section in SECTIONS)
     heading = str(title) if title is not None else f"Regimes of {data.target}"
     return render(Page(heading, overview(data), sections))

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from markupsafe import Markup
 
 from skmoe.inference.formatting import three_digits
 
-__all__ = ["Card", "ExpertText", "Figure", "Number", "Table", "expert_style", "expert_texts"]
+__all__ = [
+    "Card",
+    "Check",
+    "ExpertText",
+    "Figure",
+    "Number",
+    "RegimeCard",
+    "Table",
+    "Verdict",
+    "expert_style",
+    "expert_texts",
+]
 
+SMALL = 6.0  # inches below which a figure is never scrolled
 COLOURS = 7  # colours of experts in page.css; an eighth expert has the first colour again, dashed
 
 
@@ -71,10 +84,16 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A static picture, as SVG that `skmoe.plots` made, and its caption."""
+    """A static picture, as SVG that `skmoe.plots` made, its caption, and its width in inches."""
 
     svg: Markup
     caption: str
+    width: float = 7.2
+
+    @property
+    def size(self) -> str:
+        """Style class of its width: the narrow ones fit a telephone as they are."""
+        return "small" if self.width < SMALL else "large"
 
 
 @dataclass(frozen=True)
@@ -92,6 +111,50 @@ class ExpertText:
 
     style: str
     text: str
+
+
+@dataclass(frozen=True)
+class RegimeCard:
+    """A regime: the style classes of its expert, where it holds, what it says, and a picture of each.
+
+    Attributes
+    ----------
+    style : str
+    name, where, law : str
+        What it is called, where it holds, and its sentences.
+    figures : tuple of Figure
+    """
+
+    style: str
+    name: str
+    where: str
+    law: str
+    figures: tuple[Figure, ...]
+
+
+class Verdict(StrEnum):
+    """What a check comes to; also its style class."""
+
+    FINE = "fine"
+    NOTE = "note"
+    CAREFUL = "careful"
+
+
+@dataclass(frozen=True)
+class Check:
+    """Something that tells how far to trust the model.
+
+    Attributes
+    ----------
+    name, finding, words : str
+        What was looked at, what came out, and what it means.
+    verdict : Verdict
+    """
+
+    name: str
+    finding: str
+    words: str
+    verdict: Verdict
 
 
 def expert_style(i: int) -> str:

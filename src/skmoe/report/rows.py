@@ -7,26 +7,48 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.plots.reading import rows as checked_rows
-from skmoe.plots.reading import rows_and_outputs
+from skmoe.inference import feature_names
+from skmoe.plots.reading import check_model
+from skmoe.rows import EncodedTable
+from skmoe.rows.arrays import to_numpy
+from skmoe.rows.blocks import take_rows
+from skmoe.rows.inputs import rows_to_use
 
-__all__ = ["Rows", "evenly_spaced"]
+__all__ = ["MOST_ROWS", "Rows", "evenly_spaced"]
+
+MOST_ROWS = 20_000
+"""Rows that a report looks at; of a larger table so many are taken, evenly spaced, in one pass."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows as the caller gave them (`X`), and as arrays (`values` and `y`)."""
+    """Rows as arrays, inputs (n, d) and outputs (n,) or None, and of how many they were taken (`total`)."""
 
-    X: Any
     values: np.ndarray
     y: np.ndarray | None
+    total: int
+    X: EncodedTable  # the same inputs with their names, as a model takes them
 
     @classmethod
     def of(cls, model: Any, X: Any, y: Any) -> Rows:
         """Rows, after a check against the columns that the model was fitted to."""
-        if y is None:
-            return cls(X, checked_rows(model, X), None)
-        return cls(X, *rows_and_outputs(model, X, y))
+        check_model(model)
+        arrays = rows_to_use(model, X, y)
+        total = int(arrays[0].shape[0])
+        taken = take_rows(arrays, evenly_spaced(total, MOST_ROWS))
+        values, outputs = (None if a is None else np.asarray(to_numpy(a), dtype=np.float64) for a in taken)
+        assert values is not None
+        return cls(values, outputs, total, EncodedTable(values, feature_names(model), model.encoder_))
+
+    @property
+    def n(self) -> int:
+        """Number of rows looked at."""
+        return len(self.values)
+
+    @property
+    def sampled(self) -> bool:
+        """Whether these are not all rows."""
+        return self.n < self.total
 
 
 def evenly_spaced(n: int, most: int) -> np.ndarray:

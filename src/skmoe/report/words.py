@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ from skmoe.inference.gate_change import two_values
 from skmoe.inference.held_out import seen_counts, seen_where, unstable
 from skmoe.plots.reading import rows
 
-__all__ = ["experts_in_words", "gate_in_words"]
+__all__ = ["experts_in_words", "gate_in_words", "laws_in_words"]
 
 NAMED = 3  # inputs that a sentence names
 CLEAR = TWO_SIDED_95  # standard errors from zero at which a direction counts as clear
@@ -95,15 +96,22 @@ def experts_in_words(model: Any, X: Any = None, *, target: str = "y") -> list[st
         A few sentences for each expert.
     """
     values = None if X is None else rows(model, X)
-    columns, regimes = Columns.of(model, values), describe_regimes(model, values)
+    regimes = describe_regimes(model, values)
     return [
-        _expert(model, i, columns, None if regimes is None else regimes[i], target) for i in range(model.n_experts_)
+        f"Expert {i + 1}, {percent(model.shares_[i])} of the rows: {law}."
+        f"{_there(model, i, None if regimes is None else regimes[i])}{_seen(model, i)}"
+        for i, law in enumerate(laws_in_words(model, values, regimes, target))
     ]
 
 
-def _expert(model: Any, i: int, columns: Columns, regime: Regime | None, target: str) -> str:
+def laws_in_words(model: Any, X: np.ndarray | None, regimes: Sequence[Regime] | None, target: str) -> list[str]:
+    """What each expert says of the output and its strongest inputs, a clause for each."""
+    columns = Columns.of(model, X)
+    return [_law(model, i, columns, None if regimes is None else regimes[i], target) for i in range(model.n_experts_)]
+
+
+def _law(model: Any, i: int, columns: Columns, regime: Regime | None, target: str) -> str:
     g = model.parameters_.g
-    head = f"Expert {i + 1}, {percent(model.shares_[i])} of the rows: "
     value, error = model.expert_coef_[i], model.expert_coef_se_[i]
     chosen, clear = strongest(
         value, error, None if regime is None else np.asarray(regime.spread), float(stdtrit(model.dof_[i], 0.975))
@@ -113,21 +121,25 @@ def _expert(model: Any, i: int, columns: Columns, regime: Regime | None, target:
     if family.ratio:
         subject = f"{RATIO_OF[family.ratio]} of {target}"
     if not chosen:
-        body = f"{target} does not depend on the inputs"
-    elif not clear:
-        body = f"no input has a clear effect; the strongest is {columns.names[chosen[0]]}"
-    else:
-        slopes = _ratios if family.ratio else _slopes
-        body = f"{subject} {slopes(value, error, columns, chosen, float(model.dof_[i]))}"
-        more = clear - len(chosen)
-        if more > 0:
-            effect = "a clear effect" if np.any(error > 0) else "an effect too (none is tested)"
-            body += f"; {more} more input{'s have' if more > 1 else ' has'} {effect}"
+        return f"{target} does not depend on the inputs"
+    if not clear:
+        return f"no input has a clear effect; the strongest is {columns.names[chosen[0]]}"
+    slopes = _ratios if family.ratio else _slopes
+    said = f"{subject} {slopes(value, error, columns, chosen, float(model.dof_[i]))}"
+    more = clear - len(chosen)
+    if more <= 0:
+        return said
+    effect = "a clear effect" if np.any(error > 0) else "an effect too (none is tested)"
+    return f"{said}; {more} more input{'s have' if more > 1 else ' has'} {effect}"
+
+
+def _there(model: Any, i: int, regime: Regime | None) -> str:
+    """What it predicts where it holds, and its noise."""
     tail = _noise(model, i)
     if regime is not None:
         its_rows = "its" if model.n_experts_ > 1 else "all"
         tail = f" Over {its_rows} rows it predicts {three_digits(regime.prediction)} on average." + tail
-    return head + body + "." + tail + _seen(model, i)
+    return tail
 
 
 def _noise(model: Any, i: int) -> str:

@@ -24,8 +24,8 @@ Measured flat on one thread between a quarter and twice this; on several, smalle
 """
 
 ACCELERATOR_BLOCKS = 512
-"""An accelerator takes so many blocks at once, 4 GiB: it has no such cache, and a block of an information matrix is some
-hundred calls of ten microseconds each."""
+"""An accelerator takes so many blocks at once, 4 GiB: it has no such cache, and a block of an information matrix is
+some hundred calls of ten microseconds each."""
 
 BLOCKS_PER_THREAD = 2
 """Blocks are shared out over threads where there are so many for each: starting the threads costs half a millisecond,

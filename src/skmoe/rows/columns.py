@@ -1,4 +1,4 @@
-"""One column of a table: what it holds, which inputs it becomes, and how its values turn into them."""
+"""One column of a table: which inputs it becomes, and how its values turn into them."""
 
 from __future__ import annotations
 
@@ -7,22 +7,81 @@ from typing import Any
 
 import numpy as np
 
+from skmoe.rows.dates import DATE_PARTS, as_seconds, date_part
 from skmoe.rows.table_errors import TableError, arrow, listed
+from skmoe.rows.text_numbers import text_numbers
 
-__all__ = ["Column", "absent_in", "as_numbers", "as_texts", "is_number", "kind_of", "learn_column"]
+__all__ = ["OTHER", "UNSEEN", "Column", "ColumnInput", "as_numbers", "as_texts", "is_text"]
 
-MOST_CATEGORIES = 50
-KINDS = ("number", "boolean", "category")
+KINDS = ("number", "boolean", "category", "date")
+OTHER, GAP = "other", "missing"  # categories of rare values, and of values that are missing
+UNSEEN = ("other", "empty", "error")
+"""What becomes of a category not there in fitting: it counts as a rare one, its row is left out, or is refused."""
+
+TRUTH = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
+
+
+@dataclass(frozen=True)
+class ColumnInput:
+    """One thing that a column says: the inputs that hold it, and for categories which."""
+
+    name: str
+    features: tuple[str, ...]
+    levels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the table: numbers and yes/no are one input, categories one input each but the first (reference)."""
+    """A column of the table, and what it becomes.
+
+    Numbers and yes/no are one input, categories one input each but the first (reference), dates one for each part.
+
+    Parameters
+    ----------
+    name : str
+    kind : {"number", "boolean", "category", "date"}
+    categories : tuple of str
+        Categories with inputs of their own, the reference first.
+    fill : float or str, optional
+        What stands in for a missing value, if anything does.
+    flag : bool
+        Whether one more input says where a number, yes/no or date was missing.
+    pool : str, optional
+        The category that rare ones count as.
+    pooled : tuple of str
+        Those rare ones.
+    parts : tuple of str
+        What a date becomes, of `skmoe.rows.dates.DATE_PARTS`.
+    first : float
+        The first day of dates, in seconds since 1970.
+    written : str, optional
+        How dates are written where they are text, as `strptime` has it.
+    """
 
     name: str
-    kind: str  # "number", "boolean" or "category"
+    kind: str
     categories: tuple[str, ...] = ()
-    fill: float | str | None = None  # what stands in for a missing value, if anything does
+    fill: float | str | None = None
+    flag: bool = False
+    pool: str | None = None
+    pooled: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    first: float = 0.0
+    written: str | None = None
+
+    @property
+    def inputs(self) -> list[ColumnInput]:
+        """What it says, in the order of its inputs."""
+        if self.kind == "category":
+            features = tuple(f"{self.name}={category}" for category in self.categories[1:])
+            return [ColumnInput(self.name, features, self.categories)]
+        if self.kind == "date":
+            found = [ColumnInput(name, (name,)) for name in (f"{self.name}: {part}" for part in self.parts)]
+        else:
+            found = [ColumnInput(self.name, (self.name,), ("no", "yes") if self.kind == "boolean" else ())]
+        if self.flag:
+            found.append(ColumnInput(f"{self.name}={GAP}", (f"{self.name}={GAP}",), ("no", "yes")))
+        return found
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -31,139 +90,130 @@ class Column:
             raise TableError(f"column {self.name!r}: a category has its values, each once, and other columns have none")
         if self.fill is not None and isinstance(self.fill, str) != (self.kind == "category"):
             raise TableError(f"column {self.name!r} would be filled with {self.fill!r}, which is not of its kind")
+        strange = [value for value in (self.fill, self.pool) if isinstance(value, str) and value not in self.categories]
+        if strange:
+            raise TableError(f"column {self.name!r}: {strange[0]!r} is none of its categories")
+        if (self.kind == "date") != bool(self.parts) or not set(self.parts) <= set(DATE_PARTS):
+            raise TableError(f"column {self.name!r}: a date has its parts, of {', '.join(DATE_PARTS)}")
 
     @property
     def features(self) -> list[str]:
         """Names of the inputs that it becomes."""
+        return [feature for one in self.inputs for feature in one.features]
+
+    @property
+    def plain(self) -> bool:
+        """Whether it is a number as it stands."""
+        return self.kind in ("number", "boolean") and not self.flag
+
+    def encode(self, values: Any, unseen: str = "error", decimal: str = ".") -> tuple[list[np.ndarray], np.ndarray]:
+        """Inputs, and the rows where they are known.
+
+        Parameters
+        ----------
+        values : pyarrow array
+            The column.
+        unseen : {"other", "empty", "error"}
+            What becomes of a category that was not there in fitting.
+        decimal : str
+            Decimal mark of numbers that are text.
+
+        Returns
+        -------
+        list of (n,) arrays
+            The inputs.
+        (n,) array of bool
+            Where they are known.
+        """
         if self.kind == "category":
-            return [f"{self.name}={category}" for category in self.categories[1:]]
-        return [self.name]
+            return self._encode_categories(values, unseen)
+        if self.kind == "date":
+            numbers = as_seconds(values, self.written)
+        elif self.kind == "boolean":
+            numbers = _truth(values, self.name)
+        else:
+            numbers = as_numbers(values, self.name, decimal)
+        gaps = np.isnan(numbers)
+        if self.fill is not None and np.any(gaps):
+            numbers = np.where(gaps, float(self.fill), numbers)
+        found = [date_part(numbers, part, self.first) for part in self.parts] if self.kind == "date" else [numbers]
+        return [*found, *([gaps.astype(np.float64)] if self.flag else [])], np.isfinite(numbers)
 
-    @property
-    def about_categories(self) -> str:
-        """What became of categories, in words; empty for other columns."""
-        if self.kind != "category":
-            return ""
-        return (
-            f"column {self.name!r}: {len(self.categories)} categories became {len(self.features)} inputs; coefficients "
-            f"compare with {self.categories[0]!r}"
-        )
-
-    @property
-    def type(self) -> Any:
-        """What it is read as where the file does not say."""
-        pa = arrow()
-        return {"number": pa.float64(), "boolean": pa.bool_(), "category": pa.string()}[self.kind]
-
-    def encode(self, values: Any, unseen: str) -> tuple[list[np.ndarray], np.ndarray]:
-        """Inputs, and the rows where they are known."""
-        if self.kind != "category":
-            numbers = as_numbers(values, self.name)
-            if self.fill is not None:
-                numbers = np.where(np.isnan(numbers), float(self.fill), numbers)
-            return [numbers], np.isfinite(numbers)
+    def _encode_categories(self, values: Any, unseen: str) -> tuple[list[np.ndarray], np.ndarray]:
         pa = arrow()
         import pyarrow.compute as pc
 
         texts = as_texts(values)
-        if self.fill is not None:
-            texts = pc.fill_null(texts, self.fill)
+        gaps = pc.is_null(texts).to_numpy(zero_copy_only=False)
         codes = pc.index_in(texts, value_set=pa.array(self.categories, pa.string()), skip_nulls=True)
-        codes = pc.fill_null(codes, -1).to_numpy(zero_copy_only=False)
-        strange = (codes < 0) & ~pc.is_null(texts).to_numpy(zero_copy_only=False)
-        if unseen == "error" and np.any(strange):
-            value = texts[int(np.argmax(strange))].as_py()
-            raise TableError(
-                f"column {self.name!r} holds {value!r}, which was not there in fitting (known: "
-                f"{listed(list(self.categories))}); mend it, or leave such predictions empty with --unseen empty"
-            )
+        codes = np.array(pc.fill_null(codes, -1).to_numpy(zero_copy_only=False))
+        if self.fill is not None:
+            codes[gaps] = self.categories.index(str(self.fill))
+        strange = (codes < 0) & ~gaps
+        if np.any(strange):
+            pool = -1 if self.pool is None else self.categories.index(self.pool)
+            if self.pooled:
+                rare = pc.is_in(texts, value_set=pa.array(self.pooled, pa.string())).to_numpy(zero_copy_only=False)
+                codes[strange & rare] = pool
+                strange &= ~rare
+            if np.any(strange) and (unseen == "error" or (unseen == "other" and pool < 0)):
+                self._refuse(texts[int(np.argmax(strange))].as_py())
+            if unseen == "other":
+                codes[strange] = pool
         return [(codes == i).astype(np.float64) for i in range(1, len(self.categories))], codes >= 0
 
-
-def kind_of(values: Any, name: str) -> str:
-    """What a column holds: "number", "boolean", "category", or "empty"."""
-    types = arrow().types
-    kind = values.type
-    if types.is_null(kind):
-        return "empty"
-    if types.is_boolean(kind):
-        return "boolean"
-    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
-        return "number"
-    if types.is_string(kind) or types.is_large_string(kind) or types.is_dictionary(kind):
-        return "category"
-    if types.is_temporal(kind):
+    def _refuse(self, value: str) -> None:
         raise TableError(
-            f"column {name!r} holds dates or times; turn it into numbers first (days since a date, month, hour), or "
-            f"leave it out with --drop {name}"
+            f"column {self.name!r} holds {value!r}, which was not there in fitting (known: "
+            f"{listed(list(self.categories))}); mend it, or leave such predictions empty with --unseen empty"
         )
-    if types.is_binary(kind) or types.is_large_binary(kind):
-        raise TableError(f"column {name!r} holds text that is not UTF-8; save the file as UTF-8, or --drop {name}")
-    raise TableError(f"column {name!r} holds {kind}, which is neither number nor category; leave it out: --drop {name}")
 
 
-def as_numbers(values: Any, name: str) -> np.ndarray:
-    """Values as floats, NaN where there are none."""
+def is_text(kind: Any) -> bool:
+    """Whether a type of pyarrow is text, or categories."""
+    types = arrow().types
+    return (
+        types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind) or types.is_dictionary(kind)
+    )
+
+
+def as_numbers(values: Any, name: str, decimal: str = ".") -> np.ndarray:
+    """Values as floats, NaN where there are none; text that is no number is refused."""
     pa = arrow()
+    if is_text(values.type) and not pa.types.is_dictionary(values.type):
+        read = text_numbers(values.cast(pa.string()), decimal)
+        if read.odd:
+            raise TableError(f"column {name!r} must hold numbers; it holds {listed(list(map(repr, read.odd)), 3)}")
+        return read.values
     try:
-        return np.asarray(values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)
+        numbers = values.cast(pa.float64(), safe=False)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise TableError(f"column {name!r} must hold numbers ({str(error).splitlines()[0]})") from error
+    return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
 def as_texts(values: Any) -> Any:
-    """Values as text, null where there are none."""
+    """Values as text without blanks around them, null where there are none."""
     pa = arrow()
-    if pa.types.is_dictionary(values.type):
-        values = values.cast(values.type.value_type)
-    return values.cast(pa.string())
-
-
-def absent_in(values: Any, kind: str) -> np.ndarray:
-    """Which rows lack a value."""
     import pyarrow.compute as pc
 
-    return pc.is_null(values, nan_is_null=kind == "number").to_numpy(zero_copy_only=False)
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    texts = pc.utf8_trim_whitespace(values.cast(pa.string()))
+    return pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts)
 
 
-def learn_column(values: Any, name: str, kind: str, impute: bool) -> Column | None:
-    """What a column becomes; None if all its values are the same."""
-    if kind == "category":
-        return _learn_categories(as_texts(values).drop_null(), name, impute)
-    numbers = as_numbers(values, name)
-    if np.any(np.isinf(numbers)):
-        raise TableError(f"column {name!r} holds infinity; mend those rows, or leave it out with --drop {name}")
-    numbers = numbers[~np.isnan(numbers)]
-    if len(numbers) == 0 or np.min(numbers) == np.max(numbers):
-        return None
-    middle = float(np.median(numbers)) if kind == "number" else float(np.mean(numbers) > 0.5)
-    return Column(name, kind, fill=middle if impute else None)
+def _truth(values: Any, name: str) -> np.ndarray:
+    """Yes/no as ones and zeros, NaN where there are none."""
+    if not is_text(values.type):
+        return as_numbers(values, name)
+    import pyarrow.compute as pc
 
-
-def _learn_categories(texts: Any, name: str, impute: bool) -> Column | None:
-    counts = {entry["values"]: entry["counts"] for entry in texts.value_counts().to_pylist()}
-    categories = sorted(counts)
-    if len(categories) < 2:
-        return None
-    if len(categories) > MOST_CATEGORIES or (len(categories) == len(texts) and len(texts) > 2):
-        odd = [text for text in categories if not is_number(text)]
-        if 2 * len(odd) < len(categories):
-            raise TableError(
-                f"column {name!r} would be numbers but for {listed(list(map(repr, odd)), 3)}; mend those, or leave it "
-                f"out with --drop {name}"
-            )
-        raise TableError(
-            f"column {name!r} is text with {len(categories)} different values in {len(texts)} rows, too many for "
-            f"categories (at most {MOST_CATEGORIES}, and not one a row); leave it out with --drop {name}"
-        )
-    often = max(categories, key=lambda category: counts[category])
-    return Column(name, "category", tuple(categories), fill=often if impute else None)
-
-
-def is_number(text: str) -> bool:
-    """Whether a text reads as a number."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    coded = pc.utf8_lower(as_texts(values)).dictionary_encode()
+    coded = coded.combine_chunks() if hasattr(coded, "combine_chunks") else coded
+    different = coded.dictionary.to_pylist()
+    odd = [text for text in different if text not in TRUTH]
+    if odd:
+        raise TableError(f"column {name!r} must hold true or false; it holds {listed(list(map(repr, odd)), 3)}")
+    table = np.array([*(TRUTH[text] for text in different), np.nan])
+    return table[coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)]

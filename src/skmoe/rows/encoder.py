@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
-from skmoe.rows.columns import Column, absent_in, as_numbers, as_texts, is_number, kind_of, learn_column
+from skmoe.rows.columns import UNSEEN, Column, as_numbers
+from skmoe.rows.files import FileTable, open_table
+from skmoe.rows.learning import MISSING, USUAL_DATES, Request, learn_columns
 from skmoe.rows.streamed import Streamed
 from skmoe.rows.table_errors import TableError, arrow, listed
 
-__all__ = ["EncodedTable", "TableEncoder"]
+__all__ = ["OF_THE_TABLE", "EncodedColumns", "EncodedTable", "TableEncoder"]
 
-MISSING = ("drop", "impute", "error")
+
+OF_THE_TABLE = ("notes", "n_rows", "n_used", "n_targets_missing")  # what a model file does not keep
 
 
 @dataclass(frozen=True)
@@ -36,62 +39,77 @@ class TableEncoder:
     target: str | None
     columns: tuple[Column, ...]
     weights: str | None = None
-    missing: str = "drop"
+    missing: str = "level"
     dropped: tuple[str, ...] = ()
+    unseen: str = "other"  # what becomes of categories that were not there in fitting, unless said otherwise
     notes: tuple[str, ...] = field(default=(), compare=False)  # what the owner of the table should know
+    n_rows: int = field(default=0, compare=False)  # rows of the table
+    n_used: int = field(default=0, compare=False)  # rows of it that can be used
+    n_targets_missing: int = field(default=0, compare=False)
 
     @classmethod
     def learn(
-        cls, table: Any, target: str, *, weights: str | None = None, drop: Sequence[str] = (), missing: str = "drop"
+        cls,
+        table: Any,
+        target: str,
+        *,
+        weights: str | None = None,
+        columns: Sequence[str] | None = None,
+        drop: Sequence[str] = (),
+        categorical: Sequence[str] = (),
+        missing: str = "level",
+        unseen: str = "other",
+        dates: Sequence[str] = USUAL_DATES,
     ) -> TableEncoder:
-        """Look at a table and decide what each of its columns becomes.
+        """Look at all rows of a table, a batch at a time, and decide what each of its columns becomes.
 
         Parameters
         ----------
-        table : pyarrow.Table
-            The rows.
+        table : pyarrow.Table, path or opened table
+            The rows; anything that `skmoe.rows.open_table` opens.
         target : str
             The column to be predicted; it must hold numbers.
         weights : str, optional
             A column of sample weights.
+        columns : sequence of str, optional
+            The columns to be used as inputs, by default all others.
         drop : sequence of str
             Columns to leave out.
-        missing : {"drop", "impute", "error"}
-            Rows that lack an input are left out, or get the median or most frequent value, or are refused.
+        categorical : sequence of str
+            Columns whose values are categories even where they are numbers.
+        missing : {"level", "impute", "drop", "error"}
+            What becomes of missing inputs. "level": gaps in categories are a category of their own, numbers get their
+            median, and one more input says where, if there are enough of them. "impute": the same, but categories get
+            the most frequent one. "drop": the rows are left out. "error": they are refused.
+        unseen : {"other", "empty", "error"}
+            What becomes of categories that come later: they count as the rare ones, if there were any, have no
+            prediction, or are refused.
+        dates : sequence of {"days", "year", "month", "weekday", "hour"}
+            What dates become; "days" are those since the first date.
 
         Returns
         -------
         TableEncoder
             The encoder, with notes for the owner of the table.
         """
-        _check_request(table, target, drop, missing)
-        y = _output(table, target)
-        whole = ~np.isnan(y)
-        if weights is not None:
-            whole &= ~np.isnan(_weights(table, weights, target))
-        names = [n for n in table.column_names if n not in (target, weights, *drop)]
-        kinds = {name: kind_of(table[name], name) for name in names}
-        absent = {name: absent_in(table[name], kinds[name]) for name in names}
-        empty = [name for name in names if kinds[name] == "empty" or bool(np.all(absent[name]))]
-        names = [name for name in names if name not in empty]
-        lacking = {name: int(np.sum(absent[name])) for name in names if np.any(absent[name])}
-        notes = [f"column {name!r} holds no values and was dropped" for name in empty]
-        notes += _about_missing(lacking, target, int(np.sum(np.isnan(y))), missing)
-        if missing == "drop":
-            for name in names:
-                whole &= ~absent[name]
-        notes += _about_rows(whole, lacking)
-        if np.min(y[whole]) == np.max(y[whole]):
-            raise TableError(f"target {target!r} is {y[whole][0]:g} in every row; there is nothing to learn from it")
-        kept = table.filter(arrow().array(whole))
-        learned = {name: learn_column(kept[name], name, kinds[name], missing == "impute") for name in names}
-        constant = [name for name, column in learned.items() if column is None]
-        columns = tuple(column for column in learned.values() if column is not None)
-        notes += [f"column {name!r} is the same in every row and was dropped" for name in constant]
-        notes += [about for column in columns if (about := column.about_categories)]
-        return cls(target, columns, weights, missing, (*drop, *empty, *constant), tuple(notes))
+        check_unseen(unseen)
+        request = Request(target, weights, columns, drop, categorical, missing, dates)
+        found = learn_columns(open_table(table), request)
+        return cls(
+            target,
+            found.columns,
+            weights,
+            missing,
+            found.dropped,
+            unseen,
+            found.notes,
+            found.n_rows,
+            found.n_used,
+            found.n_targets_missing,
+        )
 
     def __post_init__(self) -> None:
+        check_unseen(self.unseen)
         if self.missing not in MISSING:
             raise TableError(f"missing must be one of {', '.join(MISSING)}; got {self.missing!r}")
         if not self.columns:
@@ -105,19 +123,26 @@ class TableEncoder:
         return [name for column in self.columns for name in column.features]
 
     @property
-    def types(self) -> dict[str, Any]:
-        """Columns that a table must have for prediction, and what they are read as."""
-        return {column.name: column.type for column in self.columns}
+    def names(self) -> list[str]:
+        """Columns that a table must have for prediction."""
+        return [column.name for column in self.columns]
 
-    def encode(self, table: Any, *, unseen: str = "error") -> tuple[np.ndarray, np.ndarray]:
+    @property
+    def plain(self) -> bool:
+        """Whether all columns are numbers as they stand, and every row could be used."""
+        return all(column.plain for column in self.columns) and self.n_used == self.n_rows
+
+    def encode(self, table: Any, *, unseen: str | None = None, decimal: str = ".") -> tuple[np.ndarray, np.ndarray]:
         """Turn the columns of a table into inputs.
 
         Parameters
         ----------
         table : pyarrow.Table or RecordBatch
             Rows with the columns that the encoder knows.
-        unseen : {"error", "empty"}
-            A category that was not there in fitting is refused, or its row left out.
+        unseen : {"other", "empty", "error"}, optional
+            What becomes of a category that was not there in fitting; by default what was said then.
+        decimal : {".", ","}
+            Decimal mark of numbers that are text.
 
         Returns
         -------
@@ -126,23 +151,29 @@ class TableEncoder:
         (n,) array of bool
             Which rows these are.
         """
+        unseen = self.unseen if unseen is None else unseen
+        check_unseen(unseen)
         inputs, keep = [], np.ones(table.num_rows, dtype=bool)
         for column in self.columns:
             if column.name not in table.schema.names:
                 raise TableError(f"column {column.name!r}, which the model needs, is not in the table")
-            encoded, known = column.encode(table.column(column.name), unseen)
+            encoded, known = column.encode(table.column(column.name), unseen, decimal)
             inputs += encoded
             keep &= known
-        return np.column_stack([values[keep] for values in inputs]), keep
+        every = bool(np.all(keep))
+        Z = np.empty((len(inputs), int(np.sum(keep))))  # a column is contiguous, as kernels want it
+        for i, values in enumerate(inputs):
+            Z[i] = values if every else values[keep]
+        return Z.T, keep
 
-    def rows(self, table: Any, *, unseen: str = "error") -> tuple[EncodedTable, np.ndarray, np.ndarray | None]:
-        """Inputs, outputs and weights of the rows that have them all.
+    def rows(self, table: Any, *, unseen: str | None = None) -> tuple[EncodedTable, np.ndarray, np.ndarray | None]:
+        """Inputs, outputs and weights of the rows that have them all, in memory.
 
         Parameters
         ----------
-        table : pyarrow.Table
+        table : pyarrow.Table, path or opened table
             Rows with the columns that the encoder knows, and the target.
-        unseen : {"error", "empty"}
+        unseen : {"other", "empty", "error"}, optional
             As for `encode`.
 
         Returns
@@ -154,15 +185,107 @@ class TableEncoder:
         (n,) array or None
             Weights, where there is a column of them.
         """
-        y = as_numbers(table[_known(table, self.target, "target")], self.target or "")
-        whole = ~np.isnan(y)
-        weight = None
-        if self.weights is not None and self.weights in table.column_names:
-            weight = as_numbers(table[self.weights], self.weights)
-            whole &= ~np.isnan(weight)
-        X, keep = self.encode(table.filter(arrow().array(whole)), unseen=unseen)
-        inputs = EncodedTable(X, self.features, self)
-        return inputs, y[whole][keep], None if weight is None else weight[whole][keep]
+        opened = open_table(table)
+        weighted = self.weights is not None and self.weights in opened.names
+        Z = np.empty((len(self.features), opened.n))  # memory is taken as it is filled
+        y, weight = np.empty(opened.n), np.empty(opened.n) if weighted else None
+        n = 0
+        for X, t, w in self.chunks(opened, self.target, self.weights if weighted else None, unseen=unseen):
+            part = slice(n, n + len(X))
+            Z[:, part], y[part] = X.T, t
+            if weight is not None:
+                weight[part] = w
+            n += len(X)
+        X = Z[:, :n].T
+        return EncodedTable(X, self.features, self), y[:n], None if weight is None else weight[:n]
+
+    def streamed(self, table: Any) -> tuple[EncodedTable, EncodedColumns, EncodedColumns | None]:
+        """The same rows as those of `rows`, read and encoded a block at a time whenever they are needed.
+
+        Parameters
+        ----------
+        table : path or opened table
+            The table that the encoder was learned from.
+
+        Returns
+        -------
+        EncodedTable
+            Inputs.
+        EncodedColumns
+            Outputs.
+        EncodedColumns or None
+            Weights, where there is a column of them.
+        """
+        holder = EncodedColumns(open_table(table), self, 0, (self.n_used, len(self.features)))
+        y, weight = holder.beside(1, self.target), None if self.weights is None else holder.beside(2, self.weights)
+        return EncodedTable(holder, self.features, self), y, weight
+
+    def streamed_inputs(self, table: Any, target: str | None) -> tuple[EncodedColumns, EncodedColumns | None]:
+        """Inputs of all rows of a table, and outputs if any, read and encoded a block at a time.
+
+        Parameters
+        ----------
+        table : path or opened table
+            Rows with the columns that the encoder knows; a row that lacks one is refused when it is read.
+        target : str, optional
+            The column of outputs, if they are wanted.
+
+        Returns
+        -------
+        EncodedColumns
+            Inputs.
+        EncodedColumns or None
+            Outputs.
+        """
+        opened = open_table(table)
+        X = EncodedColumns(opened, self, 0, (opened.n, len(self.features)), strict=True)
+        return X, None if target is None else X.beside(1, target)
+
+    def chunks(
+        self,
+        table: FileTable,
+        target: str | None,
+        weights: str | None,
+        *,
+        unseen: str | None = None,
+        strict: bool = False,
+    ) -> Iterator[tuple[np.ndarray, np.ndarray | None, np.ndarray | None]]:
+        """Inputs, outputs and weights of the rows that have them all, a batch at a time.
+
+        Parameters
+        ----------
+        table : FileTable
+            The rows.
+        target, weights : str, optional
+            Columns of outputs and weights, if they are wanted.
+        unseen : {"other", "empty", "error"}, optional
+            As for `encode`.
+        strict : bool
+            Whether a row that lacks anything is refused instead of being left out.
+
+        Yields
+        ------
+        tuple
+            Inputs (m, d), outputs (m,) or None and weights (m,) or None.
+        """
+        if target is not None and target not in table.names:
+            raise TableError(f"target: there is no column {target!r}; the table has {listed(table.names)}")
+        beside = [name for name in (target, weights) if name is not None]
+        for batch in table.cells([*self.names, *beside]):
+            found = {name: as_numbers(batch.column(name), name, table.decimal) for name in beside}
+            whole = np.ones(batch.num_rows, dtype=bool)
+            for values in found.values():
+                whole &= ~np.isnan(values)
+            if not np.all(whole):
+                batch = batch.filter(arrow().array(whole))
+            X, keep = self.encode(batch, unseen=unseen, decimal=table.decimal)
+            lacking = len(whole) - len(X)
+            if lacking and strict:
+                raise TableError(f"{table.where}: {lacking} rows lack a value that the model needs; drop or mend them")
+            if lacking:
+                found = {name: values[whole][keep] for name, values in found.items()}
+            if len(X):
+                yield X, found.get(target or ""), found.get(weights or "")
 
     def expand(self, names: Sequence[str], option: str) -> list[str]:
         """Names of the inputs that columns became.
@@ -199,7 +322,8 @@ class TableEncoder:
             What JSON can hold.
         """
         plain = asdict(self)
-        del plain["notes"]
+        for name in OF_THE_TABLE:
+            del plain[name]
         return plain
 
     @classmethod
@@ -217,78 +341,46 @@ class TableEncoder:
             The encoder.
         """
         try:
-            columns = tuple(Column(**{**c, "categories": tuple(c["categories"])}) for c in plain["columns"])
+            columns = tuple(
+                Column(**{**c, **{part: tuple(c.get(part, ())) for part in ("categories", "pooled", "parts")}})
+                for c in plain["columns"]
+            )
             return cls(**{**plain, "columns": columns, "dropped": tuple(plain["dropped"])})
-        except (TypeError, KeyError) as error:
+        except (TypeError, KeyError, AttributeError) as error:
             raise TableError(f"what the model file says of its columns is damaged ({error})") from error
 
 
-# -- what is refused, and what is said --------------------------------------------------------------------------------
+def check_unseen(unseen: str) -> None:
+    """Refuse a word that says nothing of unseen categories."""
+    if unseen not in UNSEEN:
+        raise TableError(f"unseen must be one of {', '.join(UNSEEN)}; got {unseen!r}")
 
 
-def _check_request(table: Any, target: str, drop: Sequence[str], missing: str) -> None:
-    if missing not in MISSING:
-        raise TableError(f"missing must be one of {', '.join(MISSING)}; got {missing!r}")
-    for name, what in ((target, "target"), *((n, "drop") for n in drop)):
-        _known(table, name, what)
-    if target in drop:
-        raise TableError(f"drop: {target!r} is the target")
+class EncodedColumns(Streamed):
+    """Inputs (part 0), outputs (1) or weights (2) of a table that is read and encoded a batch at a time."""
 
+    def __init__(
+        self,
+        table: FileTable,
+        encoder: TableEncoder,
+        part: int,
+        shape: tuple[int, ...],
+        *,
+        name: str | None = None,
+        strict: bool = False,
+    ) -> None:
+        self.table, self.encoder, self.part, self.shape, self.where = table, encoder, part, shape, table.where
+        self.name, self.strict = name, strict
 
-def _known(table: Any, name: str | None, what: str) -> str:
-    if name is None or name not in table.column_names:
-        raise TableError(f"{what}: there is no column {name!r}; the table has {listed(table.column_names)}")
-    return name
+    def beside(self, part: int, name: str | None) -> EncodedColumns:
+        """Outputs or weights of the same rows, which are in the column of this name."""
+        return EncodedColumns(self.table, self.encoder, part, self.shape[:1], name=name, strict=self.strict)
 
-
-def _output(table: Any, target: str) -> np.ndarray:
-    if table.num_rows == 0:
-        raise TableError("the table has a header and no rows")
-    kind = kind_of(table[target], target)
-    if kind == "empty":
-        raise TableError(f"target {target!r} holds no values")
-    if kind == "category":
-        odd = next((t for t in as_texts(table[target]).drop_null().unique().to_pylist() if not is_number(t)), "")
-        raise TableError(
-            f"target {target!r} must hold numbers; it holds text such as {odd!r}; --family classes fits a classifier"
-        )
-    y = as_numbers(table[target], target)
-    if np.any(np.isinf(y)):
-        raise TableError(f"target {target!r} holds infinity; mend those rows")
-    return y
-
-
-def _weights(table: Any, weights: str, target: str) -> np.ndarray:
-    if _known(table, weights, "weights") == target:
-        raise TableError(f"weights: {weights!r} is the target")
-    if kind_of(table[weights], weights) != "number":
-        raise TableError(f"weights: column {weights!r} must hold numbers")
-    values = as_numbers(table[weights], weights)
-    if np.nanmin(values, initial=0.0) < 0 or np.any(np.isinf(values)):
-        raise TableError(f"weights: column {weights!r} must hold finite numbers of at least 0; it has others")
-    return values
-
-
-def _about_missing(lacking: dict[str, int], target: str, targets: int, missing: str) -> list[str]:
-    counts = {**({target: targets} if targets else {}), **lacking}
-    if not counts:
-        return []
-    if missing == "error":
-        raise TableError(f"missing values: {_counts(counts)}; mend them, or use --missing drop or --missing impute")
-    notes = [f"missing values: {_counts(counts)}"]
-    if missing == "impute" and lacking:
-        notes.append(f"missing inputs were filled with the median or most frequent value: {listed(list(lacking))}")
-    return notes
-
-
-def _about_rows(whole: np.ndarray, lacking: Mapping[str, int]) -> list[str]:
-    if np.sum(whole) < 2:
-        raise TableError(
-            f"{np.sum(whole)} of {len(whole)} rows can be used, and at least two are needed"
-            + (f"; missing values: {_counts(lacking)}; try --missing impute or --drop" if lacking else "")
-        )
-    return [] if np.all(whole) else [f"{np.sum(~whole)} of {len(whole)} rows lack a value and were dropped"]
-
-
-def _counts(lacking: Mapping[str, int]) -> str:
-    return listed([f"{name} {count}" for name, count in lacking.items()])
+    def chunks(self, columns: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of all columns in order, a batch at a time."""
+        encoder, names = self.encoder, {c.part: c.name for c in columns if c is not None}
+        # rows without an output or a weight are no rows of the fit, whichever columns are read
+        target = names.get(1) or (None if self.strict else encoder.target)
+        weights = names.get(2) or (None if self.strict else encoder.weights)
+        for parts in encoder.chunks(self.table, target, weights, strict=self.strict):
+            yield tuple(None if column is None else parts[column.part] for column in columns)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from skmoe.rows.dialect import Reading
 from skmoe.rows.formats import TEXT, find_source
 from skmoe.rows.streamed import Streamed
 from skmoe.rows.table_errors import TableError, listed, named_after
@@ -20,15 +21,29 @@ BATCH_ROWS = 2**16
 READ_AHEAD = 2  # batches decoded while one is worked on; each more is memory
 
 
-def open_table(source: Any, columns: Sequence[str] | None = None) -> FileTable:
+def open_table(
+    source: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    separator: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+) -> FileTable:
     """Open a file, a folder of files, or a pyarrow table or dataset, as a table whose rows come in blocks.
 
     Parameters
     ----------
     source : path, "-", pyarrow Table or Dataset, or an opened table
-        A path of a Parquet, CSV, TSV or Arrow file, or of a folder of such files; "-" is CSV from standard input.
+        A path of a Parquet, CSV, TSV or Arrow file, or of a folder of such files, or of an Excel file; "-" is CSV from
+        standard input.
     columns : sequence of str, optional
         Columns to be used, by default all.
+    separator : str, optional
+        What splits the cells of a text file: by default found by looking at it (commas, semicolons, tabs or bars).
+    decimal : {".", ","}, optional
+        The decimal mark of a text file, by default found as well.
+    encoding : str, optional
+        The encoding of a text file: by default UTF-8, UTF-16 or Latin-1, as its bytes say.
 
     Returns
     -------
@@ -43,7 +58,7 @@ def open_table(source: Any, columns: Sequence[str] | None = None) -> FileTable:
     >>> table.columns(["age"]).shape
     (2, 1)
     """
-    table = source if isinstance(source, FileTable) else FileTable(source)
+    table = source if isinstance(source, FileTable) else FileTable(source, Reading(separator, decimal, encoding))
     return table if columns is None else table.only(columns)
 
 
@@ -53,19 +68,28 @@ class FileTable:
     Parameters
     ----------
     source : path, "-", pyarrow Table or Dataset
+    reading : Reading, optional
+        How a text file is written, where that is not to be found by looking at it.
 
     Attributes
     ----------
     names : list of str
         Columns in use.
+    nameless : tuple of str
+        Those that the file has no name for, by the names they got.
     where : str
         The table's name, for messages.
+    decimal : str
+        Decimal mark of numbers that are text.
+    notes : tuple of str
+        What was found by looking at the file.
     """
 
-    def __init__(self, source: Any) -> None:
-        self._source = find_source(source)
-        self.where, self.kind = self._source.where, self._source.kind
-        self.names = list(self._source.dataset.schema.names)
+    def __init__(self, source: Any, reading: Reading | None = None) -> None:
+        self._source = find_source(source, reading or Reading())
+        self.where, self.kind, self.notes = self._source.where, self._source.kind, self._source.notes
+        self.names, self.nameless = list(self._source.dataset.schema.names), self._source.nameless
+        self.decimal = "." if self._source.dialect is None else self._source.dialect.decimal
 
     # -- columns ------------------------------------------------------------------------------------------------------
 
@@ -155,6 +179,8 @@ class FileTable:
     @cached_property
     def n(self) -> int:
         """Number of rows; for text it takes a pass over the file."""
+        if self._source.dialect is not None:  # pyarrow counts a header that is given another name as a row
+            return sum(batch.num_rows for batch in self.cells(self._source.dataset.schema.names[:1]))
         with named_after(self.where):
             return int(self._source.dataset.count_rows())
 
@@ -167,9 +193,27 @@ class FileTable:
             The table.
         """
         with named_after(self.where):
-            if self.kind in TEXT:
-                return read_text(self._source.paths, self._source.dataset.format).select(self.names)
+            if self._source.dialect is not None:
+                return read_text(self._source.paths, self._source.dialect).select(self.names)
             return self._source.dataset.to_table(columns=self.names)
+
+    def cells(self, names: Sequence[str]) -> Iterator[Any]:
+        """Yield the rows as `batches` does, all columns of a text file as text: what they hold is for others to find.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Columns wanted.
+
+        Yields
+        ------
+        pyarrow.RecordBatch
+            The next rows.
+        """
+        import pyarrow as pa
+
+        self.check_names(names)
+        yield from self.batches(names, dict.fromkeys(names, pa.string()))
 
     def batches(self, names: Sequence[str], types: Mapping[str, Any] | None = None) -> Iterator[Any]:
         """Yield the rows in order, a batch at a time; memory stays flat however long the table is.
@@ -236,18 +280,3 @@ class FileColumns(Streamed):
                 column = column.cast("int8")
             Z[i] = column.to_numpy(zero_copy_only=False)
         return Z[0] if self.ndim == 1 else Z.T
-
-    def take(self, columns: tuple[Any, ...], rows: np.ndarray) -> tuple[Any, ...]:
-        """Rows of all columns with the given sorted indices; reading ends with the last of them."""
-        parts: list[tuple[Any, ...]] = []
-        start = 0
-        for chunk in self.chunks(columns):
-            size = len(next(c for c in chunk if c is not None))
-            low, high = np.searchsorted(rows, [start, start + size])
-            if high > low:
-                inside = rows[low:high] - start
-                parts.append(tuple(None if c is None else c[inside] for c in chunk))
-            start += size
-            if high == len(rows):
-                break
-        return tuple(None if c[0] is None else np.concatenate(c) for c in zip(*parts, strict=True))

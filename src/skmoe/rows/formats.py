@@ -1,6 +1,6 @@
 """Files of tables: which kinds there are, and how each is opened.
 
-pyarrow reads them all: CSV and TSV (gzipped too), Parquet and Arrow, one file or a folder of them.
+pyarrow reads CSV and TSV (gzipped too), Parquet and Arrow, one file or a folder of them; openpyxl reads Excel's.
 """
 
 from __future__ import annotations
@@ -15,26 +15,31 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from skmoe.rows.dialect import Dialect, Reading, find_dialect, find_encoding
+from skmoe.rows.excel import read_excel
 from skmoe.rows.table_errors import TableError, arrow, check_unique, named_after
-from skmoe.rows.text_files import check_separator, check_text, header_of, text_dataset, text_format, wide_type
+from skmoe.rows.text_files import UTF8, as_utf8, text_dataset, text_format, wide_type
 from skmoe.rows.visible import visible
 
 __all__ = ["TEXT", "Source", "find_source", "kind_of_file"]
 
 KINDS = {
     ".csv": "csv",
+    ".txt": "csv",
     ".tsv": "tsv",
     ".parquet": "parquet",
     ".pq": "parquet",
     ".arrow": "arrow",
     ".feather": "arrow",
     ".ipc": "arrow",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
 }
 TEXT = ("csv", "tsv")  # kinds that may be gzipped as well
 
 
 def kind_of_file(path: str | os.PathLike[str]) -> str:
-    """Kind of a table file by its name: "csv", "tsv", "parquet" or "arrow"; "-" is CSV."""
+    """Kind of a table file by its name: "csv", "tsv", "parquet", "arrow" or "excel"; "-" is CSV."""
     kind = "csv" if path == "-" else _kind(path)
     if kind is None:
         known = ", ".join([*KINDS, ".csv.gz", ".tsv.gz"])
@@ -49,6 +54,9 @@ def _kind(path: str | os.PathLike[str]) -> str | None:
     return None if zipped and kind not in TEXT else kind
 
 
+INDEX = "__index_level_0__"  # what pandas calls an index without a name in Parquet and Arrow files
+
+
 @dataclass(frozen=True)
 class Source:
     """Where a table is: its name for messages, its kind and files, and the pyarrow dataset over them."""
@@ -57,7 +65,10 @@ class Source:
     kind: str  # empty for tables of pyarrow
     paths: tuple[Path, ...]
     dataset: Any
-    copy: Any = None  # temporary folder of what came through a pipe; it lives as long as this record
+    dialect: Dialect | None = None  # of text
+    nameless: tuple[str, ...] = ()  # columns that the file has no name for
+    notes: tuple[str, ...] = ()  # what was found by looking at the file
+    copy: Any = None  # temporary folder of what was copied to be read; it lives as long as this record
 
 
 class _Folder:
@@ -68,13 +79,13 @@ class _Folder:
         weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
-def find_source(source: Any) -> Source:
+def find_source(source: Any, asked: Reading) -> Source:
     """Open a path, "-" for standard input, or a table or dataset of pyarrow; no row is read yet."""
     arrow()
     if isinstance(source, str | os.PathLike):
         where = "standard input" if source == "-" else visible(str(source))
         with named_after(where):
-            found = _from_path(source, where)
+            found = _from_path(source, where, asked)
     else:
         import pyarrow.dataset as ds
 
@@ -85,12 +96,12 @@ def find_source(source: Any) -> Source:
     return found
 
 
-def _from_path(source: str | os.PathLike[str], where: str) -> Source:
-    path, copy = Path(source), None
+def _from_path(source: str | os.PathLike[str], where: str, asked: Reading) -> Source:
+    path = Path(source)
     if source == "-" or path.is_fifo():  # a pipe cannot be read twice: it is copied to disk
         copy = _Folder()
-        kind, paths = "csv", [_copied(source, copy.path / "input.csv")]
-    elif path.is_dir():
+        return _from_text(where, "csv", [_copied(source, copy.path / "input.csv")], asked, copy)
+    if path.is_dir():
         paths = sorted(p for p in path.rglob("*") if p.is_file() and p.name[0] not in "._")
         kind = _kind_of_folder(where, paths)
     else:
@@ -98,9 +109,45 @@ def _from_path(source: str | os.PathLike[str], where: str) -> Source:
         if not path.exists():
             raise FileNotFoundError(f"{where}: there is no such file")
     if kind in TEXT:
-        for place in paths:
-            check_text(where, place)
-    return Source(where, kind, tuple(paths), _dataset(where, kind, [str(p) for p in paths]), copy)
+        return _from_text(where, kind, paths, asked, None)
+    if kind == "excel":
+        return _from_excel(where, paths)
+    dataset = _dataset(kind, [str(p) for p in paths])
+    return Source(where, kind, tuple(paths), dataset, nameless=(INDEX,) if INDEX in dataset.schema.names else ())
+
+
+def _from_excel(where: str, paths: Sequence[Path]) -> Source:
+    import pyarrow.dataset as ds
+
+    if len(paths) > 1:
+        raise TableError(f"{where}: this folder holds {len(paths)} Excel files; name one of them")
+    table, nameless, notes = read_excel(where, paths[0])
+    check_unique(where, table.column_names)
+    return Source(where, "excel", (), ds.dataset(table), nameless=nameless, notes=tuple(notes))
+
+
+def _from_text(where: str, kind: str, paths: list[Path], asked: Reading, copy: _Folder | None) -> Source:
+    """Text files of one dialect; those in another encoding are copied into UTF-8 first."""
+    import pyarrow.dataset as ds
+
+    notes = []
+    for i, place in enumerate(paths):
+        encoding = asked.encoding or find_encoding(where, place)
+        if encoding not in UTF8:
+            copy = copy or _Folder()
+            folder = copy.path / f"part-{i}"
+            folder.mkdir()
+            paths[i] = as_utf8(where, place, encoding, folder)
+            if asked.encoding is None and i == 0:
+                name = {"cp1252": "Latin-1 (cp1252)", "latin-1": "Latin-1"}.get(encoding, encoding.upper())
+                notes.append(f"the text is not UTF-8 and was read as {name} (--encoding overrules)")
+    dialect = find_dialect(where, paths[0], kind, asked)
+    check_unique(where, dialect.names)
+    places, how = [str(p) for p in paths], text_format(dialect)
+    # a column that looks whole, or empty, in the first block may hold decimals further down
+    types = {f.name: wide_type(f.type) for f in ds.dataset(places, format=how).schema}
+    dataset = text_dataset(places, how, types)
+    return Source(where, kind, tuple(paths), dataset, dialect, dialect.nameless, (*notes, *dialect.notes), copy)
 
 
 def _kind_of_folder(where: str, paths: Sequence[Path]) -> str:
@@ -126,19 +173,10 @@ def _copied(source: str | os.PathLike[str], place: Path) -> Path:
     return place
 
 
-def _dataset(where: str, kind: str, places: list[str]) -> Any:
+def _dataset(kind: str, places: list[str]) -> Any:
     import pyarrow as pa
     import pyarrow.dataset as ds
 
-    if kind in TEXT:
-        names = header_of(kind, Path(places[0]))
-        check_unique(where, names)
-        if len(names) == 1:
-            check_separator(where, names[0])
-        how = text_format(kind, ignore_empty_lines=len(names) > 1)  # of one column, an empty line is an empty row
-        found = ds.dataset(places, format=how).schema
-        # a column that looks whole, or empty, in the first block may hold decimals further down
-        return text_dataset(places, how, {f.name: wide_type(f.type) for f in found})
     if kind == "parquet":
         options = ds.ParquetFragmentScanOptions(
             page_checksum_verification=True,  # damage is found where the writer kept checksums

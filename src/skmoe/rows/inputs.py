@@ -12,7 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_array,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
 
 from skmoe.rows.arrays import Array, array_namespace, is_array, to_numpy
 from skmoe.rows.checks import (
@@ -25,13 +32,13 @@ from skmoe.rows.checks import (
 )
 from skmoe.rows.encoder import EncodedTable, TableEncoder
 from skmoe.rows.files import FileTable, open_table
+from skmoe.rows.frames import TARGET, encode_frame, is_frame, learn_frame, needs_encoder, said
 from skmoe.rows.kinds import plain_numbers
 from skmoe.rows.streamed import Streamed
 from skmoe.rows.table_errors import listed
 
 __all__ = ["RowsToFit", "apply", "rows_to_fit", "rows_to_use"]
 
-TARGET = "skmoe: target"  # what the outputs are called beside a table of pyarrow that does not hold them
 WEIGHT = "skmoe: weight"
 
 
@@ -87,15 +94,21 @@ def stream(
         from skmoe.rows import dask
 
         return dask.stream(X, y, weight, names)
+    X, *beside = _named_beside(X, y, weight)
+    table = open_table(X)
+    chosen = list(names) if names is not None else [n for n in table.names if n not in beside]
+    target, weights = (None if name is None else table.column(name) for name in beside)
+    return table.columns(chosen), target, weights, chosen
+
+
+def _named_beside(X: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
+    """A table with outputs and weights as columns, and their names."""
     beside = []
     for what, value, name in (("y", y, TARGET), ("sample_weight", weight, WEIGHT)):
         if value is not None and not isinstance(value, str):
             X, value = _beside(X, value, what, name), name
         beside.append(value)
-    table = open_table(X)
-    chosen = list(names) if names is not None else [n for n in table.names if n not in beside]
-    target, weights = (None if name is None else table.column(name) for name in beside)
-    return table.columns(chosen), target, weights, chosen
+    return X, *beside
 
 
 def _stream_outputs(X: Any, y: Any, weight: Any, names: Any, columns: int) -> tuple[Any, Any, Any, Any]:
@@ -136,9 +149,9 @@ def rows_to_fit(model: Any, X: Any, y: Any, weight: Any, columns: int = 1) -> Ro
         _note_columns(model, X.X.shape[1], X.names)
         rows = RowsToFit(X.X, *_beside_array(X.X, y, weight, columns), X.names, X.encoder)
     elif is_streamable(X):
-        X, y, weight, names = stream(X, y, weight, columns=columns)
-        _note_columns(model, X.shape[1], names)
-        return RowsToFit(X, y, weight, names)
+        return _streamed_rows(model, X, y, weight, columns)
+    elif needs_encoder(X, getattr(model, "categorical", None)):
+        rows = _frame_rows(model, X, y, weight, columns)
     elif _is_foreign(X):
         X, _ = check_rows(X, finite=False)
         _note_columns(model, X.shape[1], None)
@@ -157,6 +170,43 @@ def rows_to_fit(model: Any, X: Any, y: Any, weight: Any, columns: int = 1) -> Ro
             weight = _check_sample_weight(weight, X, dtype=np.float64, ensure_non_negative=True)
         rows = RowsToFit(X, y, weight, getattr(model, "feature_names_in_", None))
     return rows if rows.weight is None or rows.streamed else _with_weight(rows, rows.weight)
+
+
+def _streamed_rows(model: Any, X: Any, y: Any, weight: Any, columns: int) -> RowsToFit:
+    """Rows of files, tables of pyarrow and Dask collections; text and gaps are encoded where the model says so."""
+    categorical = getattr(model, "categorical", None)
+    if categorical is not None and not is_dask(X) and columns == 1:
+        X, y, weight = _named_beside(X, y, weight)
+        table = open_table(X)
+        names = [name for name in table.names if name not in (y, weight)]
+        table.check_names([name for name in (y, weight) if name is not None])
+        forced = () if isinstance(categorical, str) else list(categorical)
+        encoder = TableEncoder.learn(table, y, weights=weight, columns=names, categorical=forced)
+        if encoder.n_targets_missing:
+            found = encoder.n_targets_missing
+            raise ValueError(f"y contains NaN, missing values or infinity ({found} found); drop those rows")
+        if not encoder.plain or encoder.features != names:
+            inputs, y, weight = encoder.streamed(table)
+            _note_columns(model, inputs.X.shape[1], inputs.names)
+            return RowsToFit(inputs.X, y, weight, inputs.names, said(encoder, names))
+    X, y, weight, found_names = stream(X, y, weight, columns=columns)
+    _note_columns(model, X.shape[1], found_names)
+    return RowsToFit(X, y, weight, found_names)
+
+
+def _frame_rows(model: Any, X: Any, y: Any, weight: Any, columns: int) -> RowsToFit:
+    """Rows of a DataFrame with text, dates or gaps."""
+    if columns > 1:
+        raise ValueError(f"outputs of {columns} columns need inputs that are numbers without gaps; encode X first")
+    outputs = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+    outputs = column_or_1d(outputs, warn=True)
+    check_consistent_length(X, outputs)
+    encoder = learn_frame(X, outputs, getattr(y, "name", None), model.categorical)
+    inputs = encode_frame(encoder, X)
+    _note_columns(model, inputs.shape[1], encoder.features)
+    if weight is not None:
+        weight = _check_sample_weight(weight, inputs, dtype=np.float64, ensure_non_negative=True)
+    return RowsToFit(inputs, outputs, weight, encoder.features, encoder)
 
 
 def _beside_array(X: Array, y: Any, weight: Any, columns: int) -> tuple[Array, Array | None]:
@@ -205,6 +255,12 @@ def _rows_to_use(model: Any, X: Any, y: Any, columns: int) -> tuple[Array, Array
         _check_names(model, X.names)
         _check_width(model, X.X)
         return check_rows(X.X, y)
+    encoder = getattr(model, "encoder_", None)
+    if encoder is not None and is_frame(X):
+        return check_rows(encode_frame(encoder, X), y)
+    if encoder is not None and is_streamable(X) and not is_dask(X):
+        X, y, _ = _named_beside(X, y, None)
+        return encoder.streamed_inputs(X, y)
     if is_streamable(X):
         X, y, *_ = stream(X, y, names=getattr(model, "feature_names_in_", None), columns=columns)
         _check_width(model, X)

@@ -14,13 +14,14 @@ import numpy as np
 
 __all__ = ["plain_numbers"]
 
+TEXT = "; encode it as numbers first (OneHotEncoder), or pass a DataFrame, whose text MoERegressor encodes itself"
 DATES = "; turn them into numbers first, such as days since the first of them"
 WORDS = {
     "M": "dates" + DATES,
     "m": "durations" + DATES.replace("days since the first of them", "seconds"),
     "c": "complex numbers. Complex data not supported: pass real and imaginary parts as columns of their own",
-    "U": "text; encode it as numbers first",
-    "S": "text; encode it as numbers first",
+    "U": "text" + TEXT,
+    "S": "text" + TEXT,
     "V": "records of several fields; pass the fields as columns of numbers",
 }
 """What values are, by the kind of their NumPy type, and what to do about them."""
@@ -117,7 +118,7 @@ def _refusal_of_objects(values: np.ndarray) -> Refusal | None:
     """Of Python objects: the first of a type that is no real number decides."""
     for one in {type(v): v for v in values.ravel()}.values():
         if isinstance(one, str | bytes):
-            return ValueError, f"text, such as {one!r:.40}; encode it as numbers first"
+            return ValueError, f"text, such as {one!r:.40}{TEXT}"
         if isinstance(one, datetime.date | np.datetime64) or type(one).__name__ in ("NaTType", "Period"):
             return ValueError, WORDS["M"]
         if isinstance(one, datetime.timedelta | np.timedelta64):

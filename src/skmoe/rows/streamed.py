@@ -46,8 +46,19 @@ class Streamed:
         raise NotImplementedError
 
     def take(self, columns: tuple[Any, ...], rows: np.ndarray) -> tuple[Any, ...]:
-        """Rows of all columns with the given sorted indices."""
-        raise NotImplementedError
+        """Rows of all columns with the given sorted indices; reading ends with the last of them."""
+        parts: list[tuple[Any, ...]] = []
+        start = 0
+        for chunk in self.chunks(columns):
+            size = len(next(c for c in chunk if c is not None))
+            low, high = np.searchsorted(rows, [start, start + size])
+            if high > low:
+                inside = rows[low:high] - start
+                parts.append(tuple(None if c is None else c[inside] for c in chunk))
+            start += size
+            if high == len(rows):
+                break
+        return tuple(None if c[0] is None else np.concatenate(c) for c in zip(*parts, strict=True))
 
     def sum(self, kernel: Callable[..., tuple[Any, ...]], columns: tuple[Any, ...], block_rows: int) -> list[Any]:
         """Sum a kernel over all rows, where the rows are; for remote columns."""

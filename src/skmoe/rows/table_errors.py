@@ -48,11 +48,13 @@ def named_after(where: str) -> Iterator[None]:
     except (TableError, FileNotFoundError):
         raise
     except UnicodeDecodeError as error:
-        raise TableError(f"{where}: the text is not UTF-8; save the file as UTF-8") from error
+        raise TableError(f"{where}: the text is not UTF-8; name its encoding: --encoding latin-1") from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise TableError(f"{where}: the gzip file is damaged or cut short ({error})") from error
     except (ValueError, OSError, KeyError, NotImplementedError) as error:  # pyarrow's errors are kinds of these
         text = str(error).splitlines()[0] if str(error) else type(error).__name__
         if "zlib" in text or "Truncated compressed stream" in text:
             raise TableError(f"{where}: the gzip file is damaged or cut short ({text})") from error
+        if "invalid UTF8" in text:
+            raise TableError(f"{where}: the text is not UTF-8; name its encoding: --encoding latin-1") from error
         raise TableError(f"{where}: cannot be read ({text})") from error

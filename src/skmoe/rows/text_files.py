@@ -1,18 +1,18 @@
-"""Tables as text: CSV and TSV, gzipped or not, in one dialect."""
+"""Tables as text: CSV and TSV, gzipped or not, in the dialect that was found."""
 
 from __future__ import annotations
 
 import codecs
-import gzip
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
+from skmoe.rows.dialect import CHUNK_BYTES, Dialect, bytes_of
 from skmoe.rows.table_errors import TableError
 
-__all__ = ["check_separator", "check_text", "header_of", "read_text", "text_dataset", "text_format", "wide_type"]
+__all__ = ["as_utf8", "read_text", "text_dataset", "text_format", "wide_type"]
 
-WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+UTF8 = ("utf-8", "utf-8-sig")
 
 
 def text_dataset(places: list[str], how: Any, types: Mapping[str, Any]) -> Any:
@@ -23,63 +23,50 @@ def text_dataset(places: list[str], how: Any, types: Mapping[str, Any]) -> Any:
     return ds.dataset(places, format=how, schema=pa.schema(list(types.items())))
 
 
-def read_text(paths: Sequence[Path], how: Any) -> Any:
+def read_text(paths: Sequence[Path], dialect: Dialect) -> Any:
     """Read text files as one `pyarrow.Table`; the types of its columns are found from all rows."""
     import pyarrow as pa
     from pyarrow import csv
 
-    tables = []
+    how, tables = text_format(dialect), []
     for place in paths:
-        with _bytes(place) as stream:
-            tables.append(csv.read_csv(stream, parse_options=how.parse_options, convert_options=_conversion()))
+        with bytes_of(place) as stream:
+            options = csv.ReadOptions(column_names=list(dialect.names), skip_rows_after_names=1)
+            conversion = csv.ConvertOptions(strings_can_be_null=True, decimal_point=dialect.decimal)
+            tables.append(csv.read_csv(stream, options, how.parse_options, conversion))
     return pa.concat_tables(tables, promote_options="permissive")
 
 
-def text_format(kind: str, **how: Any) -> Any:
+def text_format(dialect: Dialect) -> Any:
     """How cells of a text file are split and read."""
     import pyarrow.dataset as ds
-
-    return ds.CsvFileFormat(parse_options=_cells(kind, **how), convert_options=_conversion())
-
-
-def _bytes(place: Path) -> IO[bytes]:
-    return gzip.open(place) if place.suffix.lower() == ".gz" else open(place, "rb")  # type: ignore[return-value]
-
-
-def check_text(where: str, place: Path) -> None:
-    """Refuse a file that is empty, or no text."""
-    with _bytes(place) as stream:
-        head = stream.read(4096)
-    if not head.strip():
-        raise TableError(f"{where}: is empty; a header and rows are needed")
-    if head.startswith(WIDE) or b"\0" in head:
-        raise TableError(f"{where}: this is UTF-16 or not text at all; save the file as UTF-8")
-
-
-def header_of(kind: str, place: Path) -> list[str]:
-    """Names of the columns, which pyarrow's datasets refuse in words of their own where two are the same."""
     from pyarrow import csv
 
-    with _bytes(place) as stream, csv.open_csv(stream, parse_options=_cells(kind)) as reader:
-        return reader.schema.names
+    return ds.CsvFileFormat(
+        parse_options=csv.ParseOptions(
+            delimiter=dialect.separator,
+            newlines_in_values=True,
+            ignore_empty_lines=len(dialect.names) > 1,  # of one column, an empty line is an empty row
+        ),
+        read_options=csv.ReadOptions(column_names=list(dialect.names), skip_rows_after_names=1),
+        convert_options=csv.ConvertOptions(strings_can_be_null=True, decimal_point=dialect.decimal),
+    )
 
 
-def check_separator(where: str, name: str) -> None:
-    """Refuse a lone column whose name looks like several."""
-    if any(mark in name for mark in ";\t"):
-        raise TableError(f"{where}: cells seem to be split by other than commas (header {name!r}); use commas")
-
-
-def _cells(kind: str, **how: Any) -> Any:
-    from pyarrow import csv
-
-    return csv.ParseOptions(delimiter="\t" if kind == "tsv" else ",", newlines_in_values=True, **how)
-
-
-def _conversion() -> Any:
-    from pyarrow import csv
-
-    return csv.ConvertOptions(strings_can_be_null=True)
+def as_utf8(where: str, place: Path, encoding: str, folder: Path) -> Path:
+    """A copy of a text file in UTF-8, written a part at a time; the file itself where that is what it is."""
+    if codecs.lookup(encoding).name in UTF8:
+        return place
+    copy = folder / place.name.removesuffix(".gz")
+    decoder = codecs.getincrementaldecoder(encoding)()
+    try:
+        with bytes_of(place) as stream, open(copy, "w", encoding="utf-8", newline="") as target:
+            while chunk := stream.read(CHUNK_BYTES):
+                target.write(decoder.decode(chunk))
+            target.write(decoder.decode(b"", final=True))
+    except UnicodeError as error:
+        raise TableError(f"{where}: the text is not {encoding} ({error}); leave --encoding out") from error
+    return copy
 
 
 def wide_type(kind: Any) -> Any:

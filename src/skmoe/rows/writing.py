@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from skmoe.rows.formats import TEXT, kind_of_file
-from skmoe.rows.table_errors import arrow
+from skmoe.rows.table_errors import TableError, arrow
 from skmoe.rows.visible import visible
 
 __all__ = ["prove_writable", "replacing", "writing"]
@@ -103,6 +103,8 @@ def _beside(path: Path) -> Path:
 def writing(path: str, schema: Any) -> Iterator[Any]:
     """A writer with ``write_batch``, of the kind that the file's name says; "-" is CSV on standard output."""
     pa, kind = arrow(), kind_of_file(path)
+    if kind == "excel":
+        raise TableError(f"{path}: Excel files are read, not written; name a .csv or .parquet file")
     if kind in TEXT:
         from pyarrow import csv
 

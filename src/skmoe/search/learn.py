@@ -161,12 +161,14 @@ def _experts_carried(task: Task, request: Request) -> int:
     """The number of experts asked for, or as many as the rows can carry, with a warning."""
     if isinstance(request.n_experts, str):
         raise ValueError(f'method={request.method!r} needs a number of experts; n_experts="auto" is for method="auto"')
-    k, most = int(request.n_experts), most_experts(task.spec, task.moments, task.config)
+    # rows that stand for many may be few different ones
+    k, most = int(request.n_experts), min(most_experts(task.spec, task.moments, task.config), task.rows.n)
     if k <= most:
         return k
     warnings.warn(
         f"n_experts={k} asks for more than {task.n_rows} rows of {len(task.moments.mean)} columns can carry (two rows "
-        f"per coefficient of an expert); {most} fitted instead: use fewer experts or more rows",
+        f"per coefficient of an expert, one that differs per expert); {most} fitted instead: use fewer experts or more "
+        "rows",
         stacklevel=5,
     )
     return most

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from skmoe.inference.formatting import fixed
 from skmoe.inference.held_out import calibration_in_words, members_in_words, near_ties, penalty_in_words
 from skmoe.plots import ChoiceDisplay, TraceDisplay
@@ -14,6 +16,9 @@ from skmoe.report.records import Figure, Number, Table
 from skmoe.search import Stage
 
 __all__ = ["Certainty", "NumberOfExperts", "certainty"]
+
+LEAST_STEPS = 3  # of a run, below which there is nothing to draw
+FLAT = 1e-3  # rise of the mean log-likelihood, likewise
 
 
 @dataclass(frozen=True)
@@ -50,9 +55,9 @@ def certainty(data: ReportData) -> Certainty:
 def _standard_errors(data: ReportData) -> str:
     if data.model.covariance_ is not None:
         return (
-            "Intervals are 95% confidence intervals from the curvature of the likelihood at its maximum. The last "
-            "table also has robust standard errors, which remain valid where the noise is not as the model assumes: "
-            "where the two differ much, use the robust ones."
+            "Intervals of coefficients are 95% confidence intervals from the curvature of the likelihood at its "
+            "maximum. The last table also has robust standard errors, which remain valid where the noise is not as the "
+            "model assumes: where the two differ much, use the robust ones."
         )
     if data.model.method == "spectral":
         return "This method gives no standard errors."
@@ -85,6 +90,9 @@ def _agreement(data: ReportData) -> str:
 
 
 def _trace(data: ReportData) -> Figure | None:
+    steps = data.model.history_["objective"]
+    if len(steps) < LEAST_STEPS or np.ptp(steps) < FLAT:
+        return None  # the best start was at the maximum already, and a flat line tells nothing
     return draw(
         TraceDisplay,
         data.model,
@@ -99,7 +107,7 @@ def _trace(data: ReportData) -> Figure | None:
 def _starts(data: ReportData) -> Table | None:
     starts = data.model.history_["starts"]
     starts = [start for start in starts if start[2] == Stage.ALL_ROWS] or starts
-    if not starts:
+    if len(starts) < 2:  # nothing to compare
         return None
     best = max(value for _, value, _ in starts)
     return Table(

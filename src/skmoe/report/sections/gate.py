@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from skmoe.inference import feature_names
 from skmoe.plots import GateDisplay, ResponsibilityDisplay
 from skmoe.plots.outputs import MOST_POINTS
+from skmoe.plots.reading import feature_of
 from skmoe.report.coefficient_tables import side_by_side
 from skmoe.report.data import ReportData
 from skmoe.report.figures import draw
@@ -58,29 +58,31 @@ def _remark(data: ReportData) -> str:
 def _map(data: ReportData) -> Figure | None:
     if len(data.curves) < 2:
         return None
+    others = ", the others at typical values" if data.model.n_features_in_ > 2 else ""
     return draw(
         GateDisplay,
         data.model,
         data.X,
-        [curve.column for curve in data.curves[:2]],
+        [feature_of(curve.input) for curve in data.curves[:2]],
         title="The most probable expert over the two inputs that matter most to the gate",
-        caption="The most probable expert over the two inputs that matter most to the gate, the others at typical "
-        "values; the stronger the colour, the higher its probability.",
+        caption=f"The most probable expert over the two inputs that matter most to the gate{others}; the stronger the "
+        "colour, the higher its probability.",
     )
 
 
 def _responsibilities(data: ReportData) -> Figure | None:
     if data.y is None or data.main_input is None:
         return None
-    name, n = feature_names(data.model)[data.main_input], len(data.y)
+    n = len(data.y)
     drawn = f" Of {n:,} rows {MOST_POINTS:,} are drawn, chosen at random." if n > MOST_POINTS else ""
     return draw(
         ResponsibilityDisplay,
         data.model,
         data.X,
         data.y,
-        data.main_input,
+        feature_of(data.main_input),
+        target=data.target,
         title="Rows in the colours of their most probable experts",
-        caption=f"{data.target_in_figures} against {name}: each row in the colour of the expert it most probably "
+        caption=f"{data.target} against {data.main_input.name}: each row in the colour of the expert it most probably "
         f"belongs to, mixed where that is not clear.{drawn}",
     )

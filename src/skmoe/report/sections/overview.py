@@ -1,4 +1,4 @@
-"""What the report is about: a paragraph, the headline numbers, and what was not given."""
+"""What the report is about: a paragraph, the headline numbers, what to worry about, and what was not given."""
 
 from __future__ import annotations
 
@@ -6,30 +6,33 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skmoe.inference import few_rows
-from skmoe.inference.formatting import fixed, three_digits
-from skmoe.inference.held_out import stability_in_words
+from skmoe.inference.formatting import listed, percent, three_digits
+from skmoe.inference.held_out import seen_counts, unstable
 from skmoe.report.data import ReportData
 from skmoe.report.figures import matplotlib_is_installed
-from skmoe.report.records import Card
+from skmoe.report.records import Card, Verdict
+from skmoe.report.sections.trust import checks
 
 __all__ = ["Overview", "overview"]
 
 SCALES = {"variation": "coefficient of variation"}  # by the family's name of its scale
+NAMED = 3  # inputs that are said to tell the regimes apart
 
 
 @dataclass(frozen=True)
 class Overview:
-    """The top of the page: an introduction, headline numbers, and notes on what the report lacks."""
+    """The top of the page: an introduction, headline numbers, warnings, and notes on what the report lacks."""
 
     lead: str
     cards: tuple[Card, ...]
+    warnings: tuple[str, ...]
     notes: tuple[str, ...]
 
 
 def overview(data: ReportData) -> Overview:
     """The top of the page."""
-    return Overview(_lead(data), _cards(data), _notes(data))
+    warnings = tuple(check.words for check in checks(data) if check.verdict is Verdict.CAREFUL)
+    return Overview(_lead(data), _cards(data), warnings, _notes(data))
 
 
 def _lead(data: ReportData) -> str:
@@ -56,27 +59,61 @@ def _averaged(data: ReportData) -> str:
 
 
 def _cards(data: ReportData) -> tuple[Card, ...]:
-    model = data.model
-    d, k = model.n_features_in_, model.n_experts_
-    if data.rows is not None:
-        cards = [Card("Rows", f"{len(data.rows.values):,}", f"{d} input{'s' if d > 1 else ''}")]
-    else:
-        cards = [Card("Inputs", f"{d}", "no rows were given")]
-    cards.append(Card("Experts", f"{k}", "one for each regime" if k > 1 else "one regime"))
-    if data.quality:
-        here, line = data.quality[-2:]
-        cards.append(Card("R²", fixed(here.r2, 2), f"{here.rows} rows; least squares {fixed(line.r2, 2)}"))
-    if model.parameters_.family.has_scale:
-        low, high = three_digits(np.min(model.noise_scale_)), three_digits(np.max(model.noise_scale_))
-        what = SCALES.get(model.parameters_.family.scale_name, f"std. deviation of {data.target}")
-        cards.append(Card("Noise", low if low == high else f"{low}–{high}", what))
-    cards.append(Card("Fit", "converged" if model.converged_ else "not converged", f"{model.n_parameters_} parameters"))
+    noise = [_noise(data)] if data.model.parameters_.family.has_scale else []
+    cards = [_rows(data), _regimes(data), *_held_out(data), *noise, _parameters(data)]
     return tuple(cards)
 
 
+def _rows(data: ReportData) -> Card:
+    d = data.model.n_features_in_
+    inputs = f"{d} input{'s' if d > 1 else ''}"
+    fitted = data.model.history_["rows"]
+    if data.rows is None:
+        return Card("Rows of the fit", f"{fitted:,}", f"{inputs}; none were given to the report")
+    if data.fit_rows is None:
+        return Card("Rows", f"{data.rows.total:,}", f"{inputs}; held out of the fit to {fitted:,} rows")
+    some = f"; {data.rows.n:,} of them shown" if data.rows.sampled else ""
+    held = f"; {data.test.total:,} more held out" if data.test is not None else ""
+    return Card("Rows", f"{data.rows.total:,}", f"{inputs}{held}{some}")
+
+
+def _regimes(data: ReportData) -> Card:
+    k = data.model.n_experts_
+    if k == 1:
+        return Card("Regimes", "1", "one expert, everywhere")
+    names = list(dict.fromkeys(c.name for regime in data.regimes or () for c in regime.conditions[:1]))
+    named = [*names[:NAMED], *(["others"] if len(names) > NAMED else [])]
+    detail = f"told apart by {listed(named)}" if named else "one expert for each"
+    low = unstable(data.model)
+    if low and all(seen_counts(data.model)):
+        detail += f"; {len(low)} of them not stable"
+    return Card("Regimes", f"{k}", detail)
+
+
+def _held_out(data: ReportData) -> tuple[Card, ...]:
+    found = data.judgement
+    if isinstance(found, str):
+        return ()
+    rivals = "; ".join(f"{rival.method} {three_digits(rival.rmse)}" for rival in found.rivals)
+    error = Card("Error on rows held out", three_digits(found.mixture.rmse), rivals or "root mean squared error")
+    inside = percent(found.mixture.inside(0.9))
+    return error, Card("Inside 90% intervals", inside, f"of {found.n:,} outputs held out")
+
+
+def _noise(data: ReportData) -> Card:
+    scales = data.model.noise_scale_
+    low, high = three_digits(np.min(scales)), three_digits(np.max(scales))
+    what = SCALES.get(data.model.parameters_.family.scale_name, f"standard deviation of {data.target}")
+    return Card("Noise", low if low == high else f"{low} to {high}", what)
+
+
+def _parameters(data: ReportData) -> Card:
+    ended = "converged" if data.model.converged_ else "not converged"
+    return Card("Parameters", f"{data.model.n_parameters_}", f"the fit has {ended}")
+
+
 def _notes(data: ReportData) -> tuple[str, ...]:
-    said = [*few_rows(data.model), stability_in_words(data.model)]
-    notes = [f"{text[0].upper()}{text[1:]}." for text in said if text]
+    notes = []
     if data.rows is None:
         notes.append(
             "Written from the model alone. With rows and outputs it would also show where each regime holds along "
@@ -84,6 +121,11 @@ def _notes(data: ReportData) -> tuple[str, ...]:
         )
     elif data.y is None:
         notes.append("Written without outputs. With them it would also show how well the model predicts.")
+    elif data.rows.sampled:
+        notes.append(
+            f"Written from {data.rows.n:,} of {data.rows.total:,} rows, evenly spaced over the table; the model was "
+            "fitted to all of its rows."
+        )
     if not matplotlib_is_installed():
         notes.append("Written without matplotlib, so without most figures: pip install skmoe[plot].")
     return tuple(notes)

@@ -1,113 +1,145 @@
-"""How well the model predicts: errors and calibration, compared with least squares."""
+"""How well the model predicts rows that it was not fitted to, beside least squares and boosting."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from skmoe.inference import feature_names
-from skmoe.inference.formatting import fixed, percent, three_digits
-from skmoe.plots import BandDisplay, CalibrationDisplay
+from skmoe.inference import inputs_of
+from skmoe.inference.calibrate import COVERAGES
+from skmoe.inference.formatting import fixed, listed, percent, three_digits
+from skmoe.plots import BandDisplay, PredictionDisplay
 from skmoe.plots.outputs import MOST_POINTS
+from skmoe.plots.reading import feature_of
 from skmoe.report.data import ReportData
-from skmoe.report.figures import draw
-from skmoe.report.quality import Quality
+from skmoe.report.figures import draw, draw_made
+from skmoe.report.held_out import Judged, Judgement, Protocol
 from skmoe.report.records import Figure, Number, Table
 
-__all__ = ["Prediction", "prediction"]
+__all__ = ["Prediction", "compared", "prediction"]
 
-COLUMNS = ("model", "rows", "R²", "RMSE", "inside 50%", "inside 90%", "width of 90%")
+SAME = 0.005  # relative difference of errors that is not worth a word
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """Errors in words and as a table, predictions with intervals, and calibration; text only without outputs."""
+    """Errors in words and as a table, outputs against predictions, and predictions with intervals along an input."""
 
     paragraphs: tuple[str, ...]
     table: Table | None = None
+    outputs: Figure | None = None
     bands: Figure | None = None
-    calibration: Figure | None = None
 
 
 def prediction(data: ReportData) -> Prediction:
-    """Errors and calibration, compared with least squares."""
-    if not data.quality:
-        return Prediction(("Rows with outputs are needed to say how well the model predicts; none were given.",))
+    """Errors on held-out rows, compared with those of least squares and boosting."""
+    found = data.judgement
+    if isinstance(found, str):
+        return Prediction((found,), bands=_bands(data))
     return Prediction(
-        _in_words(data),
+        (_in_words(data, found), _protocol(data, found)),
         Table(
-            "Predictions, compared with least squares fitted to the given rows",
-            COLUMNS,
-            tuple(_row(quality) for quality in data.quality),
+            f"Predictions of {found.n:,} rows held out",
+            ("method", "RMSE", "R²", *(f"inside {100 * c:g}%" for c in COVERAGES), "width of 90%"),
+            tuple(_row(method) for method in found.methods),
         ),
+        _outputs(data, found),
         _bands(data),
-        _calibration(data),
     )
 
 
-def _in_words(data: ReportData) -> tuple[str, ...]:
-    here, line = data.quality[-2:]
-    gain = 1 - here.rmse / line.rmse if line.rmse > 0 else 0.0
-    if abs(gain) < 0.005:
-        compared = "as with least squares"
-    else:
-        compared = f"{percent(abs(gain))} {'less' if gain > 0 else 'more'} than with least squares"
-    text = (
-        f"On the {here.rows} rows the root mean squared error is {three_digits(here.rmse)}, {compared}. Of the outputs "
-        f"{percent(here.inside_half)} lie inside 50% intervals and {percent(here.inside_most)} inside 90% intervals, "
-        f"of which half are narrower than {three_digits(here.width)}."
-    )
-    if data.model.members_:
-        text = f"Predictions are averages of {len(data.model.members_)} models. {text}"
-    if data.test is not None:
-        return (text,)
+def compared(found: Judgement) -> str:
+    """The error of the mixture beside those of its rivals, in words; empty without any."""
+    said = []
+    for rival in found.rivals:
+        gain = 1 - found.mixture.rmse / rival.rmse if rival.rmse > 0 else 0.0
+        if abs(gain) < SAME:
+            said.append(f"as that of {rival.method}")
+        else:
+            said.append(f"{percent(abs(gain))} {'less' if gain > 0 else 'more'} than that of {rival.method}")
+    return listed(said) if said else ""
+
+
+def _in_words(data: ReportData, found: Judgement) -> str:
+    mixture = found.mixture
+    beside = compared(found)
+    averaged = f"Predictions are averages of {len(data.model.members_)} models. " if data.model.members_ else ""
     return (
-        text,
-        "If the given rows are those of the fit, new ones will be predicted somewhat worse; held-out rows would show "
-        "how much.",
+        f"{averaged}On {found.n:,} rows held out, the root mean squared error of {data.target} is "
+        f"{three_digits(mixture.rmse)}{', ' + beside if beside else ''}. Of the outputs {percent(mixture.inside(0.9))} "
+        f"lie inside 90% intervals, of which half are narrower than {three_digits(mixture.width)}."
     )
 
 
-def _row(q: Quality) -> tuple[str | Number, ...]:
+def _protocol(data: ReportData, found: Judgement) -> str:
+    rivals = "least squares and boosting (scikit-learn's HistGradientBoostingRegressor)"
+    if found.protocol is Protocol.TEST:
+        return (
+            f"These rows took no part in the fit. {rivals[0].upper()}{rivals[1:]} were fitted to the given rows of the "
+            "fit, and predict the same held-out rows."
+        )
+    if found.protocol is Protocol.TEST_ALONE:
+        said = "The model is judged on the given rows as rows that took no part in its fit. "
+        if not found.rivals:
+            return f"{said}There are no rows to fit other methods to, so none are compared."
+        return (
+            f"{said}The rows of the fit were not given: {rivals} were fitted to the same rows in {found.folds} folds, "
+            "each row predicted from the other folds. So they learned from other rows than the model did."
+        )
+    some = f" Of {found.of:,} rows {found.n:,} took part, evenly spaced." if found.n < found.of else ""
+    kept = ""
+    if data.model.n_experts == "auto" and not data.model.averaging:
+        kept = " The number of experts, chosen with all rows, was kept."
+    stopped = ""
+    if found.unfinished:
+        stopped = f" Of {found.folds} fits to part of the rows {found.unfinished} did not converge."
+    encoder = data.model.encoder_
+    weights = " Rows count alike there, though the fit weighted them." if encoder and encoder.weights else ""
     return (
-        f"{q.model}, {q.rows} rows",
-        Number(q.n, f"{q.n:,}"),
-        Number(q.r2, fixed(q.r2, 3)),
-        Number(q.rmse),
-        Number(q.inside_half, f"{100 * q.inside_half:.1f}%"),
-        Number(q.inside_most, f"{100 * q.inside_most:.1f}%"),
-        Number(q.width),
+        f"Each row was predicted by a model fitted to the other rows, in {found.folds} folds; so were {rivals}, in the "
+        f"same folds.{some}{kept}{weights}{stopped}"
+    )
+
+
+def _row(method: Judged) -> tuple[str | Number, ...]:
+    shares = (method.inside(c) for c in COVERAGES)
+    return (
+        method.method,
+        Number(method.rmse),
+        Number(method.r2, fixed(method.r2, 3)),
+        *(Number(share, "" if share != share else f"{100 * share:.1f}%") for share in shares),
+        Number(method.width),
+    )
+
+
+def _dots(n: int) -> str:
+    return f"Dots are {MOST_POINTS:,} of {n:,} rows, chosen at random." if n > MOST_POINTS else "Each dot is a row."
+
+
+def _outputs(data: ReportData, found: Judgement) -> Figure | None:
+    mixture = found.mixture
+    return draw_made(
+        lambda: PredictionDisplay.from_predictions(
+            mixture.predicted, mixture.y, bounds=mixture.bounds, target=data.target, draw=False
+        ),
+        title=f"{data.target} against its predictions on rows held out",
+        caption=f"{data.target} against its predictions on rows held out, with 90% intervals. {_dots(found.n)}",
+        width=4.6,
+        height=3.7,
     )
 
 
 def _bands(data: ReportData) -> Figure | None:
-    if data.main_input is None or data.y is None:
+    """Predictions along the only input; with others, no single line says what is predicted."""
+    if data.main_input is None or data.y is None or len(inputs_of(data.model)) > 1:
         return None
-    name, n = feature_names(data.model)[data.main_input], len(data.y)
-    dots = f"{MOST_POINTS:,} of {n:,} rows, chosen at random" if n > MOST_POINTS else "rows"
     return draw(
         BandDisplay,
         data.model,
         data.X,
-        data.main_input,
+        feature_of(data.main_input),
         y=data.y,
-        title="Predictions with intervals along an input",
-        caption=f"Predictions of {data.target_in_figures} with 50% and 90% intervals along {name}, the other inputs at "
-        f"typical values; dots are {dots}, whose other inputs differ.",
-    )
-
-
-def _calibration(data: ReportData) -> Figure | None:
-    rows = data.rows if data.test is None else data.test
-    if rows is None:
-        return None
-    return draw(
-        CalibrationDisplay,
-        data.model,
-        rows.X,
-        rows.y,
-        title="Calibration of the predictive distribution",
-        caption=f"Calibration on the {data.quality[-1].rows} rows. Left: where outputs fall in their predictive "
-        "distributions; flat is right, high in the middle means that intervals are too wide, low in the middle too "
-        "narrow. Right: share of outputs inside intervals; the diagonal is right.",
-        height=3.2,
+        target=data.target,
+        title="Predictions with intervals along the input",
+        caption=f"Predictions of {data.target} with 50% and 90% intervals along {data.main_input.name}. "
+        f"{_dots(len(data.y))}",
     )

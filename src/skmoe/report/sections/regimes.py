@@ -1,46 +1,94 @@
-"""What the regimes are: each expert in words, then the coefficients of all."""
+"""What the regimes are: where each holds, as ranges, what it says, and a picture of each."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from skmoe.plots import CoefficientsDisplay
-from skmoe.report.coefficient_tables import side_by_side
+from skmoe.plots import ExpertDisplay, RangeDisplay
+from skmoe.plots.outputs import MOST_POINTS
 from skmoe.report.data import ReportData
-from skmoe.report.figures import draw
-from skmoe.report.records import ExpertText, Figure, Table, expert_texts
+from skmoe.report.figures import draw, draw_made
+from skmoe.report.records import Figure, RegimeCard, expert_style
 from skmoe.report.words import experts_in_words
 
 __all__ = ["Regimes", "regimes"]
 
+SIZE = {"width": 3.5, "height": 2.5}  # inches: two stand side by side, or below each other on a telephone
+
 
 @dataclass(frozen=True)
 class Regimes:
-    """Sentences about the experts, their coefficients side by side, and a figure of them."""
+    """One card for each regime, and how to read them."""
 
-    experts: tuple[ExpertText, ...]
-    coefficients: Table
-    figure: Figure | None
+    cards: tuple[RegimeCard, ...]
+    remark: str
 
 
 def regimes(data: ReportData) -> Regimes:
-    """Each expert in words, then the coefficients of all."""
-    model = data.model
-    spread = None if data.rows is None else np.std(data.rows.values, axis=0)
-    scaled = "" if spread is None else ", each times the standard deviation of its input, so that inputs are comparable"
-    return Regimes(
-        expert_texts(experts_in_words(model, data.X, target=data.target)),
-        side_by_side(
-            "Coefficients of the experts, with 95% intervals; grey where zero is inside", data.coefficients, "expert "
-        ),
-        draw(
-            CoefficientsDisplay,
-            model,
-            scale=spread,
-            title="Coefficients of the experts with intervals",
-            caption=f"Coefficients with 95% intervals{scaled}.",
-            height=min(2.2 + 0.12 * model.n_features_in_ * (1 + model.n_experts_), 7.0),
-        ),
+    """Where each expert holds, what it says, and a picture of each."""
+    sentences = experts_in_words(data.model, data.X, target=data.target)
+    cards = tuple(
+        RegimeCard(expert_style(i), f"Expert {i + 1}", _where(data, i), law, _figures(data, i))
+        for i, law in enumerate(sentences)
     )
+    return Regimes(cards, _remark(data, any(card.figures for card in cards)))
+
+
+def _where(data: ReportData, i: int) -> str:
+    if data.regimes is None:
+        return "Where it holds can be said with rows only"
+    where = data.regimes[i].where
+    return where if data.regimes[i].conditions else where.capitalize()
+
+
+def _figures(data: ReportData, i: int) -> tuple[Figure, ...]:
+    drawn = (_range(data, i), _law(data, i))
+    return tuple(figure for figure in drawn if figure is not None)
+
+
+def _range(data: ReportData, i: int) -> Figure | None:
+    if data.rows is None or data.regimes is None or not data.regimes[i].conditions:
+        return None
+    conditions = data.regimes[i].conditions
+    name = next((c.name for c in conditions if not c.direction), conditions[0].name)
+    drawn = RangeDisplay.from_estimator(data.model, data.X, i, feature=name, draw=False)
+    shaded = "" if drawn.range is None else "; shaded where it holds"
+    return draw_made(
+        lambda: drawn,
+        title=f"Where expert {i + 1} holds along {name}",
+        caption=f"Its rows among all rows, by {name}{shaded}.",
+        **SIZE,
+    )
+
+
+def _law(data: ReportData, i: int) -> Figure | None:
+    if data.y is None or data.main_input is None:
+        return None
+    caption = "What it says along its strongest input"
+    if data.model.n_features_in_ > 1:
+        caption += ", its rows moved to their mean in the others"
+    return draw(
+        ExpertDisplay,
+        data.model,
+        data.X,
+        data.y,
+        i,
+        target=data.target,
+        title=f"What expert {i + 1} says of {data.target}",
+        caption=f"{caption}.",
+        **SIZE,
+    )
+
+
+def _remark(data: ReportData, pictures: bool) -> str:
+    said = "Each effect is for other inputs held fixed. In brackets: 95% intervals."
+    if data.model.covariance_ is None:
+        said = "Each effect is for other inputs held fixed; there are no standard errors."
+    if pictures and data.model.n_experts_ > 1:
+        said += " The rows of an expert are all rows, weighted by its probability."
+        if data.y is not None:
+            said += " Dots are rows that most probably belong to it given their output too."
+    n = 0 if data.y is None else len(data.y)
+    if pictures and n > MOST_POINTS:
+        said += f" Of more than {MOST_POINTS:,} rows so many are drawn, chosen at random."
+    return said

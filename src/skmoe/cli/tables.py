@@ -1,0 +1,147 @@
+"""Tables on the command line: options that say how one is read, names of columns, rows in memory or in blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from skmoe.cli.shell import note
+
+if TYPE_CHECKING:
+    from skmoe.rows import EncodedTable, FileTable, TableEncoder
+
+__all__ = [
+    "Categorical",
+    "Columns",
+    "Data",
+    "Dates",
+    "Decimal",
+    "Drop",
+    "Encoding",
+    "Missing",
+    "Separator",
+    "Target",
+    "Unseen",
+    "learn_table",
+    "names_among",
+    "open_asked",
+    "rows_of",
+]
+
+LARGE = 2**27  # bytes of numbers that are held in memory; more of them are read in blocks
+
+Data = Annotated[
+    str, typer.Argument(help="CSV, TSV (.gz too), Parquet, Arrow, Feather or Excel file; - for CSV from stdin.")
+]
+Target = Annotated[str, typer.Option(help="Column to be predicted.")]
+Columns = Annotated[
+    list[str] | None, typer.Option(help="Columns to use as inputs, by default all others; repeat, or split by commas.")
+]
+Drop = Annotated[list[str] | None, typer.Option(help="Column to leave out; repeat it, or split names by commas.")]
+Categorical = Annotated[
+    list[str] | None, typer.Option(help="Columns of numbers whose values are categories; repeat, or split by commas.")
+]
+Missing = Annotated[
+    str,
+    typer.Option(
+        help="Missing inputs: level (a category of their own; numbers get the median, and an input says where), impute "
+        "(median or most frequent), drop (leave the rows out) or error."
+    ),
+]
+Unseen = Annotated[
+    str,
+    typer.Option(
+        help="Categories not there in fitting: other (count as rare ones, if there were any), empty or error."
+    ),
+]
+Dates = Annotated[
+    str, typer.Option(help="What dates become: some of days, year, month, weekday, hour, split by commas.")
+]
+Separator = Annotated[
+    str | None, typer.Option(help="What splits cells of a text file, such as ';' or tab; by default found in the file.")
+]
+Decimal = Annotated[str | None, typer.Option(help="Decimal mark of a text file, . or ,; by default found in the file.")]
+Encoding = Annotated[
+    str | None, typer.Option(help="Encoding of a text file, such as latin-1; by default found in the file.")
+]
+
+
+def open_asked(data: str, separator: str | None, decimal: str | None, encoding: str | None) -> FileTable:
+    """Open a table as the options say."""
+    from skmoe.rows import open_table
+
+    marks = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}
+    if separator is not None:
+        separator = marks.get(separator, separator)
+    return open_table(data, separator=separator, decimal=decimal, encoding=encoding)
+
+
+def names_among(written: Sequence[str] | None, known: Sequence[str], option: str) -> list[str]:
+    """Names as they were written after an option: each a whole name, or several split at commas.
+
+    Parameters
+    ----------
+    written : sequence of str, optional
+        What was written, once for each time that the option was given.
+    known : sequence of str
+        Names that there are.
+    option : str
+        The option, for messages.
+
+    Returns
+    -------
+    list of str
+        The names.
+    """
+    found: list[str] = []
+    for text in written or ():
+        parts = [text] if text in known else [part.strip() for part in text.split(",") if part.strip()]
+        strange = [part for part in parts if part not in known]
+        if strange:
+            from skmoe.rows.table_errors import listed
+
+            raise ValueError(f"{option}: there is no column {strange[0]!r}; the table has {listed(list(known))}")
+        found += parts
+    return list(dict.fromkeys(found))
+
+
+def learn_table(
+    table: FileTable,
+    target: str,
+    *,
+    weights: str | None = None,
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] | None = None,
+    categorical: Sequence[str] | None = None,
+    missing: str = "level",
+    unseen: str = "other",
+    dates: str | None = None,
+) -> TableEncoder:
+    """Decide what the columns of a table become, and say what its owner should know."""
+    from skmoe.rows import TableEncoder
+    from skmoe.rows.learning import USUAL_DATES
+
+    encoder = TableEncoder.learn(
+        table,
+        target,
+        weights=weights,
+        columns=names_among(columns, table.names, "--columns") if columns else None,
+        drop=names_among(drop, table.names, "--drop"),
+        categorical=names_among(categorical, table.names, "--categorical"),
+        missing=missing,
+        unseen=unseen,
+        dates=[part.strip() for part in dates.split(",")] if dates else USUAL_DATES,
+    )
+    for line in encoder.notes:
+        note(line)
+    return encoder
+
+
+def rows_of(table: FileTable, encoder: TableEncoder) -> tuple[EncodedTable, Any, Any]:
+    """Inputs, outputs and weights of a table: held in memory, or read in blocks where they are too many."""
+    if 8 * encoder.n_used * (len(encoder.features) + 1) <= LARGE:
+        return encoder.rows(table)
+    note(f"{encoder.n_used} rows are read in blocks")
+    return encoder.streamed(table)

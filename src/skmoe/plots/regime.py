@@ -1,0 +1,278 @@
+"""One regime: where an expert holds among all rows, and what it says of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from skmoe.inference import Input, describe_regimes, inputs_of
+from skmoe.inference.conditions import BEYOND, NINE_IN_TEN, excess_range, weighted_quantile
+from skmoe.inference.formatting import TWO_SIDED_95
+from skmoe.plots.outputs import MOST_POINTS
+from skmoe.plots.reading import Along, along, check_whole, feature_of, output_name, rows, rows_and_outputs, some_rows
+from skmoe.plots.style import POINT_GREY, Display, expert_colors, ink, label, legend_above, mark_places, plain_text
+
+__all__ = ["ExpertDisplay", "RangeDisplay"]
+
+BINS = 24
+MOST_LEVELS = 10  # levels of a text that are drawn; the rest are together
+GRID = 50
+FEW = 0.01  # share of an expert's rows below which it is not drawn at a value
+MANY = 500  # rows above which marks are drawn as pixels
+
+
+@dataclass(eq=False)
+class RangeDisplay(Display):
+    """Where an expert holds: its rows among all rows, along the input that decides most.
+
+    The rows of an expert are all rows, weighted by the probability that the gate gives it.
+
+    Attributes
+    ----------
+    expert : number of the expert, from 0        name : name of the input
+    edges, labels : ends of the bins, or what the bars are called where the input is text or has two values
+    all_rows, its_rows : shares of all rows, and of its rows, in each bin
+    range : the range in which it holds, None where no range of this input tells its rows from the others
+    """
+
+    heading: ClassVar[str] = "Where an expert holds: its rows among all rows"
+
+    expert: int
+    name: str
+    edges: np.ndarray
+    labels: tuple[str, ...]
+    all_rows: np.ndarray
+    its_rows: np.ndarray
+    range: tuple[float, float] | None
+    color: str
+
+    @classmethod
+    def from_estimator(
+        cls, model: Any, X: Any, expert: int, *, feature: Any = None, ax: Any = None, draw: bool = True
+    ) -> Self:
+        """Rows of one expert of a fitted `MoERegressor`.
+
+        Parameters
+        ----------
+        model : MoERegressor
+            A fitted model with two or more experts.
+        X : (n, d) table
+            Rows.
+        expert : int
+            Which expert, from 0.
+        feature : str, optional
+            Name of an input, by default the one that decides most about this expert, if a range of one tells its rows
+            then this one.
+        ax : matplotlib Axes, optional
+            Where to draw; by default in a new figure.
+        draw : bool
+            Whether to draw at once.
+
+        Returns
+        -------
+        RangeDisplay
+            The display; its numbers are attributes.
+        """
+        X = rows(model, X)
+        i = _check_expert(model, expert)
+        regimes = describe_regimes(model, X)
+        conditions = () if regimes is None else regimes[i].conditions
+        inputs = {one.name: one for one in inputs_of(model)}
+        if feature is None:
+            if not conditions:
+                raise ValueError(f"expert {i} holds everywhere alike: no input decides; name one as feature")
+            feature = next((c.name for c in conditions if not c.direction), conditions[0].name)
+        if feature not in inputs:
+            raise ValueError(f"feature must be one of the inputs {', '.join(map(repr, inputs))}; got {feature!r}")
+        P = model.parameters_.gate_proba(X)[:, i]
+        told = any(c.name == feature and not c.direction for c in conditions)
+        found = _shares(inputs[feature], X, P, told)
+        return cls(i, str(feature), *found, expert_colors(i + 1)[i])._drawn(ax, draw)
+
+    def _draw(self, *axes: Any) -> None:
+        (ax,) = axes
+        if self.labels:
+            places = np.arange(len(self.labels), dtype=float)
+            ax.bar(places - 0.2, self.all_rows, 0.36, color=POINT_GREY, alpha=0.55, label="all rows")
+            ax.bar(places + 0.2, self.its_rows, 0.36, color=self.color, label="its rows")
+            mark_places(ax.xaxis, places, self.labels)
+        else:
+            if self.range is not None:
+                ax.axvspan(*self.range, color=self.color, alpha=0.13, linewidth=0)
+            ax.stairs(self.all_rows, self.edges, fill=True, color=POINT_GREY, alpha=0.45, label="all rows")
+            ax.stairs(self.its_rows, self.edges, color=self.color, linewidth=2, label="its rows")
+            ax.set_xlim(self.edges[0], self.edges[-1])
+        ax.set_ylim(0, None)
+        ax.set_yticks([])
+        ax.set_ylabel("share of the rows")
+        plain_text(ax.set_xlabel(label(self.name, 34)))
+        legend_above(ax)
+
+
+class _Shares(NamedTuple):
+    """What `RangeDisplay` draws, in its order."""
+
+    edges: np.ndarray
+    labels: tuple[str, ...]
+    all_rows: np.ndarray
+    its_rows: np.ndarray
+    range: tuple[float, float] | None
+
+
+def _shares(one: Input, X: np.ndarray, P: np.ndarray, told: bool) -> _Shares:
+    """Bins or levels of an input, the shares of all rows and of an expert's rows in them, and the expert's range."""
+    all_rows, its_rows = np.full(len(P), 1 / len(P)), P / np.sum(P)
+    levels = one.membership(X)
+    if levels is not None:
+        labels, held = levels
+        shares = np.stack([all_rows @ held, its_rows @ held])
+        if len(labels) > MOST_LEVELS:
+            order = np.argsort(-np.max(shares, axis=0), kind="stable")
+            kept, rest = order[: MOST_LEVELS - 1], order[MOST_LEVELS - 1 :]
+            labels = (*(labels[level] for level in kept), f"{len(rest)} others")
+            shares = np.column_stack([shares[:, kept], np.sum(shares[:, rest], axis=1)])
+        return _Shares(np.arange(len(labels) + 1.0), tuple(labels), shares[0], shares[1], None)
+    values = X[:, one.columns[0]]
+    low, high = np.quantile(values, (0.005, 0.995))  # outliers would compress the picture
+    if not high > low:
+        low, high = np.min(values), np.max(values)
+    edges = np.linspace(low, high, BINS + 1)
+    inside = np.clip(values, low, high)
+    of_all, its = (np.histogram(inside, edges, weights=weight)[0] for weight in (all_rows, its_rows))
+    span = None
+    if told:
+        first, last = excess_range(values, its_rows - all_rows)
+        # open on a side where hardly any row lies beyond, as the words about it are
+        left = low if np.mean(values < first) <= BEYOND else max(first, low)
+        right = high if np.mean(values > last) <= BEYOND else min(last, high)
+        span = (float(left), float(right))
+    return _Shares(edges, (), of_all, its, span)
+
+
+@dataclass(eq=False)
+class ExpertDisplay(Display):
+    """What an expert says: its prediction along one input, and its rows moved to the means of their other inputs.
+
+    Its rows are those that most probably belong to it given inputs and output. They are drawn as partial residuals:
+    what the expert predicts at the row's value of the input, other inputs at their means over its rows, plus the row's
+    residual. So dots lie about the line as outputs lie about the expert's predictions.
+
+    Attributes
+    ----------
+    expert : number of the expert, from 0
+    input : the input with the largest effect over its rows, or the one asked for, as an `Along`
+    x, y : places of its rows on the axis, and their outputs so moved
+    grid, line : places along the input, and what the expert predicts there; NaN at values that its rows do not have
+    target : name of the output        alone : whether there is no other input
+    """
+
+    heading: ClassVar[str] = "What an expert predicts for its rows"
+
+    expert: int
+    input: Along
+    x: np.ndarray
+    y: np.ndarray
+    grid: np.ndarray
+    line: np.ndarray
+    target: str
+    color: str
+    alone: bool
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: Any,
+        X: Any,
+        y: Any,
+        expert: int,
+        *,
+        feature: Any = None,
+        target: str | None = None,
+        ax: Any = None,
+        draw: bool = True,
+    ) -> Self:
+        """One expert of a fitted `MoERegressor`.
+
+        Parameters
+        ----------
+        model : MoERegressor
+            A fitted model.
+        X : (n, d) table
+            Inputs.
+        y : (n,) array
+            Outputs.
+        expert : int
+            Which expert, from 0.
+        feature : str or int, optional
+            Name or index of a column, by default the one with the largest effect over the expert's rows.
+        target : str, optional
+            What the axis calls the output, by default the name of `y` if it has one.
+        ax : matplotlib Axes, optional
+            Where to draw; by default in a new figure.
+        draw : bool
+            Whether to draw at once.
+
+        Returns
+        -------
+        ExpertDisplay
+            The display; its numbers are attributes.
+        """
+        called = output_name(y, target)
+        X, y = rows_and_outputs(model, X, y)
+        i = _check_expert(model, expert)
+        weight = model.parameters_.gate_proba(X)[:, i]
+        weight = weight / np.sum(weight)
+        center = weight @ X
+        if feature is None:
+            spread = np.sqrt(weight @ (X - center) ** 2)
+            feature = _strongest_input(model, i, spread)
+        one = along(model, X, feature, GRID)
+        mine = np.flatnonzero(np.argmax(model.parameters_.responsibilities(X, y), axis=1) == i)
+        mine = mine[some_rows(len(mine), MOST_POINTS, 0)]
+        moved = np.tile(center, (len(mine), 1))
+        moved[:, one.columns] = X[np.ix_(mine, one.columns)]
+        means = model.parameters_.expert_means
+        outputs = y[mine] - means(X[mine])[:, i] + means(moved)[:, i]
+        if not one.discrete:
+            first, last = weighted_quantile(X[:, one.columns[0]], weight, NINE_IN_TEN).tolist()
+            one = one.at(np.linspace(first, last, GRID))
+        line = means(one.rows(center))[:, i]
+        if one.discrete:  # of values that its rows do not have, an expert says nothing
+            line[weight @ (one.place(X)[:, None] == one.places) < FEW] = np.nan
+        x = one.place(X[mine], spread=True)
+        alone = X.shape[1] == len(one.columns)
+        return cls(i, one, x, outputs, one.places, line, called, expert_colors(i + 1)[i], alone)._drawn(ax, draw)
+
+    def _draw(self, *axes: Any) -> None:
+        (ax,) = axes
+        how = {"linestyle": "none", "marker": ".", "markeredgewidth": 0, "rasterized": len(self.x) > MANY}
+        ax.plot(self.x, self.y, color=self.color, alpha=0.6, markersize=6, label="its rows", **how)
+        if self.input.discrete:
+            half = 0.3 * self.input.step
+            here = np.isfinite(self.line)
+            ends = (self.grid[here] - half, self.grid[here] + half)
+            ax.hlines(self.line[here], *ends, color=ink(ax), linewidth=2, label="the expert")
+            mark_places(ax.xaxis, self.grid, self.input.labels)
+        else:
+            ax.plot(self.grid, self.line, color=ink(ax), linewidth=2, label="the expert")
+        plain_text(ax.set_xlabel(label(self.input.name, 34)), ax.set_ylabel(label(self.target, 26)))
+        legend_above(ax)
+
+
+def _strongest_input(model: Any, i: int, spread: np.ndarray) -> Any:
+    """The input with the largest effect over an expert's rows, if any has a clear one then of those."""
+    coefficients, errors = np.abs(model.expert_coef_[i]), model.expert_coef_se_[i]
+    effect = coefficients * spread
+    unclear = coefficients < TWO_SIDED_95 * errors  # NaN, where there are no standard errors, is not
+    if not np.all(unclear | (effect == 0)):
+        effect = np.where(unclear, 0.0, effect)
+    return feature_of(max(inputs_of(model), key=lambda one: float(np.sqrt(np.sum(effect[list(one.columns)] ** 2)))))
+
+
+def _check_expert(model: Any, expert: Any) -> int:
+    i = check_whole(expert, 0, "expert")
+    if i >= model.n_experts_:
+        raise ValueError(f"expert must be less than the number of experts, {model.n_experts_}; got {i}")
+    return i

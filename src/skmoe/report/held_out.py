@@ -1,0 +1,236 @@
+"""How well a model predicts rows that it was not fitted to, beside least squares and boosting on the same rows."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import KFold
+
+from skmoe.report.rows import Rows, evenly_spaced
+from skmoe.rows.checks import check_columns
+
+__all__ = ["Judged", "Judgement", "Protocol", "cross_fitted", "judged_on_test"]
+
+CROSS_ROWS = 2000  # rows that models are fitted to again for
+LEAST_ROWS = 20  # below which errors of parts of the rows say nothing
+
+
+class TooFewRowsError(ValueError):
+    """Part of the rows cannot carry the model."""
+
+
+class Protocol(Enum):
+    """Which rows judge, and what was fitted to which."""
+
+    CROSS_FITTED = "all methods were fitted to the other folds of the rows"
+    TEST = "rivals were fitted to the rows of the fit"
+    TEST_ALONE = "rivals were fitted to the other folds of the test rows"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Predictions of one method for rows that it was not fitted to.
+
+    Attributes
+    ----------
+    method : str
+    y, predicted : (n,) arrays
+    pit : (n,) array
+        Predictive distribution function at y; NaN for a method without one.
+    bounds : (n, 2) array
+        Bounds of 90% intervals; NaN without any.
+    """
+
+    method: str
+    y: np.ndarray
+    predicted: np.ndarray
+    pit: np.ndarray
+    bounds: np.ndarray
+
+    @property
+    def rmse(self) -> float:
+        """Root mean squared error."""
+        return float(np.sqrt(np.mean((self.y - self.predicted) ** 2)))
+
+    @property
+    def r2(self) -> float:
+        """Share of the variance of the outputs that is explained; NaN where they do not vary."""
+        total = float(np.mean((self.y - np.mean(self.y)) ** 2))
+        return 1 - self.rmse**2 / total if total > 0 else float("nan")
+
+    def inside(self, coverage: float) -> float:
+        """Share of the outputs inside central intervals; NaN without any."""
+        if np.any(np.isnan(self.pit)):
+            return float("nan")
+        return float(np.mean(np.abs(self.pit - 0.5) <= coverage / 2))
+
+    @property
+    def width(self) -> float:
+        """Median width of 90% intervals; NaN without any."""
+        return float(np.median(self.bounds[:, 1] - self.bounds[:, 0]))
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The mixture and its rivals on the same rows.
+
+    Attributes
+    ----------
+    protocol : Protocol
+    methods : tuple of Judged
+        The mixture first.
+    folds : int
+        Parts that were left out in turn; 0 where there were none.
+    of : int
+        Rows of which those judged were taken.
+    unfinished : int
+        Fits of the mixture to part of the rows that did not converge.
+    """
+
+    protocol: Protocol
+    methods: tuple[Judged, ...]
+    folds: int
+    of: int
+    unfinished: int = 0
+
+    @property
+    def mixture(self) -> Judged:
+        """The model that the report is about."""
+        return self.methods[0]
+
+    @property
+    def rivals(self) -> tuple[Judged, ...]:
+        """The other methods."""
+        return self.methods[1:]
+
+    @property
+    def n(self) -> int:
+        """Number of rows judged."""
+        return len(self.mixture.y)
+
+
+def cross_fitted(model: Any, rows: Rows, folds: int) -> Judgement | str:
+    """Each row predicted by models fitted to the other folds.
+
+    The number of experts, chosen from all rows, is kept; so is the penalty. An average of models chooses anew.
+    Gives a sentence in place of the judgement where parts of the rows are too few to fit to.
+    """
+    some = evenly_spaced(rows.n, CROSS_ROWS)
+    X, y = rows.values[some], _outputs(rows)[some]
+    if len(y) < max(LEAST_ROWS, 2 * folds):
+        return f"{len(y)} rows are too few to hold some of them out."
+    fits: list[Any] = []
+
+    def refit(X: np.ndarray, y: np.ndarray) -> Judge:
+        fits.append(_refitted(model, X, y))
+        return partial(_of_mixture, fits[-1])
+
+    try:
+        found = [_pooled(fit, X, y, folds) for fit in (refit, *RIVALS)]
+    except TooFewRowsError as error:
+        return f"The model could not be fitted to part of the rows: {error}."
+    unfinished = sum(not fit.converged_ for fit in fits)
+    return Judgement(Protocol.CROSS_FITTED, tuple(found), folds, rows.total, unfinished)
+
+
+def judged_on_test(model: Any, rows: Rows | None, test: Rows, folds: int) -> Judgement:
+    """The model on rows that were held out of its fit; rivals are never fitted to rows they are judged on.
+
+    They are fitted to the rows of the fit where those are at hand, and else to the other folds of the test rows; with
+    too few of these, or with no folds, they are left out.
+    """
+    y = _outputs(test)
+    ours = _of_mixture(model, test.values, y)
+    if rows is not None and rows.y is not None:
+        theirs = [fit(rows.values, rows.y)(test.values, y) for fit in RIVALS]
+        return Judgement(Protocol.TEST, (ours, *theirs), 0, test.total)
+    if folds < 2 or len(y) < max(LEAST_ROWS, 2 * folds):
+        return Judgement(Protocol.TEST_ALONE, (ours,), 0, test.total)
+    theirs = [_pooled(fit, test.values, y, folds) for fit in RIVALS]
+    return Judgement(Protocol.TEST_ALONE, (ours, *theirs), folds, test.total)
+
+
+def _outputs(rows: Rows) -> np.ndarray:
+    if rows.y is None:
+        raise ValueError("rows without outputs cannot judge a model")
+    return rows.y
+
+
+Judge = Callable[[np.ndarray, np.ndarray], Judged]
+Fit = Callable[[np.ndarray, np.ndarray], Judge]
+
+
+def _pooled(fit: Fit, X: np.ndarray, y: np.ndarray, folds: int) -> Judged:
+    """Predictions of each row by a model that was fitted to the other folds."""
+    parts = [(test, fit(X[train], y[train])(X[test], y[test])) for train, test in _split(len(y), folds)]
+    order = np.argsort(np.concatenate([test for test, _ in parts]))
+    predicted, pit, bounds = (
+        np.concatenate([getattr(part, name) for _, part in parts])[order] for name in ("predicted", "pit", "bounds")
+    )
+    return Judged(parts[0][1].method, y, predicted, pit, bounds)
+
+
+def _split(n: int, folds: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The same folds for every method."""
+    return KFold(folds, shuffle=True, random_state=0).split(np.empty((n, 1)))
+
+
+def _refitted(model: Any, X: np.ndarray, y: np.ndarray) -> Any:
+    """The same kind of model, fitted to part of the rows."""
+    names, d = getattr(model, "feature_names_in_", None), X.shape[1]
+    settings: dict[str, Any] = {
+        f"{part}_features": check_columns(getattr(model, f"{part}_features"), names, d, f"{part}_features")
+        for part in ("expert", "gate")
+    }
+    settings["categorical"] = None  # rows are numbers already
+    if not model.averaging:
+        settings |= {"n_experts": model.n_experts_, "penalty": float(model.penalty_)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of few rows, rounding and convergence; the report tells of them
+        again = clone(model).set_params(**settings, random_state=0, verbose=0, checkpoint=None)
+        try:
+            return again.fit(X, y)
+        except ValueError as error:  # what all rows could carry, a part of them may not
+            raise TooFewRowsError(str(error)) from error
+
+
+def _of_mixture(model: Any, X: np.ndarray, y: np.ndarray) -> Judged:
+    law = model._law()
+    return Judged("mixture of experts", y, law.mean(X), law.cdf(X, y), law.interval(X, 0.9))
+
+
+def _least_squares(X: np.ndarray, y: np.ndarray) -> Judge:
+    """Least squares, with the normal law of its residuals."""
+    line = LinearRegression().fit(X, y)
+    freedom = max(len(y) - X.shape[1] - 1, 1)
+    scale = max(float(np.sqrt(np.sum((y - line.predict(X)) ** 2) / freedom)), np.finfo(float).tiny)
+
+    def judge(X: np.ndarray, y: np.ndarray) -> Judged:
+        predicted = line.predict(X)
+        bounds = predicted[:, None] + scale * ndtri(np.array([0.05, 0.95]))
+        return Judged("least squares", y, predicted, ndtr((y - predicted) / scale), bounds)
+
+    return judge
+
+
+def _boosting(X: np.ndarray, y: np.ndarray) -> Judge:
+    """Gradient boosting of trees with scikit-learn's defaults; it has no intervals."""
+    trees = HistGradientBoostingRegressor(random_state=0).fit(X, y)
+
+    def judge(X: np.ndarray, y: np.ndarray) -> Judged:
+        return Judged("gradient boosting", y, trees.predict(X), np.full(len(y), np.nan), np.full((len(y), 2), np.nan))
+
+    return judge
+
+
+RIVALS: tuple[Fit, ...] = (_least_squares, _boosting)

@@ -1,0 +1,56 @@
+"""What each input does: the coefficients of the experts side by side, as a table and as a picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skmoe.plots import CoefficientsDisplay
+from skmoe.plots.coefficients import MOST
+from skmoe.report.coefficient_tables import side_by_side
+from skmoe.report.data import ReportData
+from skmoe.report.figures import draw
+from skmoe.report.records import Figure, Table
+
+__all__ = ["Coefficients", "coefficients"]
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """Coefficients of the experts side by side, and a picture of them."""
+
+    table: Table
+    figure: Figure | None
+
+
+def coefficients(data: ReportData) -> Coefficients:
+    """The coefficients of the experts."""
+    model = data.model
+    sure = model.covariance_ is not None
+    caption = "Coefficients of the experts, with 95% intervals; grey where zero is inside"
+    return Coefficients(
+        side_by_side(caption if sure else "Coefficients of the experts", data.coefficients, "expert "), _figure(data)
+    )
+
+
+def _figure(data: ReportData) -> Figure | None:
+    model = data.model
+    spread = None if data.rows is None else np.std(data.rows.values, axis=0)
+    intervals = "" if model.covariance_ is None else " with 95% intervals"
+    scaled = "" if spread is None else ", each times the standard deviation of its input, so that inputs are comparable"
+    d, k = model.n_features_in_, model.n_experts_
+    largest = f" The {MOST} largest of {d} inputs." if d > MOST else ""
+    wide = " An arrow at the edge: the interval goes on, far beyond the others." if _clipped(data, spread) else ""
+    return draw(
+        CoefficientsDisplay,
+        model,
+        scale=spread,
+        title=f"Coefficients of the experts{intervals}",
+        caption=f"Coefficients{intervals}{scaled}.{largest}{wide}",
+        height=min(1.5 + min(d, MOST) * (0.14 + 0.08 * k), 14.0),
+    )
+
+
+def _clipped(data: ReportData, spread: np.ndarray | None) -> bool:
+    return CoefficientsDisplay.from_estimator(data.model, scale=spread, draw=False).clipped

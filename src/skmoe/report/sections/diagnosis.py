@@ -1,0 +1,41 @@
+"""The diagnosis: every question that was asked of the fit, and the spectrum of the moments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from skmoe.plots import SpectrumDisplay
+from skmoe.report.data import ReportData
+from skmoe.report.figures import draw
+from skmoe.report.records import Figure, Table
+
+__all__ = ["Diagnosis", "diagnosis"]
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """The diagnosis, and the spectrum of the moments."""
+
+    table: Table
+    spectrum: Figure | None
+
+
+def diagnosis(data: ReportData) -> Diagnosis:
+    """Every question that was asked of the fit."""
+    found = data.model.diagnose(data.X, data.y)
+    rows = tuple((question, words, finding) for question, finding, words in found.rows)
+    about = "Diagnosis" if data.rows is None else f"Diagnosis, with the {data.rows.n:,} rows shown"
+    return Diagnosis(Table(about, ("question", "what it means", "finding"), rows), _spectrum(data))
+
+
+def _spectrum(data: ReportData) -> Figure | None:
+    if data.model.history_["spectrum"] is None:
+        return None
+    return draw(
+        SpectrumDisplay,
+        data.model,
+        title="Eigenvalues of the second moment",
+        caption="Directions that the moments of the data show, compared with sampling noise: as many should be above "
+        "it as there are experts.",
+        height=3.0,
+    )

@@ -1,0 +1,166 @@
+"""How far to trust it: coverage of intervals, stability of the regimes, rows for each parameter, and warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from skmoe.inference import few_rows, rows_outside
+from skmoe.inference.calibrate import COVERAGES
+from skmoe.inference.diagnosis import SMALL_SHARE, rows_fitted
+from skmoe.inference.formatting import listed, percent
+from skmoe.inference.held_out import near_ties, seen_counts, seen_where, stability_in_words
+from skmoe.plots import CalibrationDisplay
+from skmoe.report.data import ReportData
+from skmoe.report.figures import draw_made
+from skmoe.report.held_out import Judgement
+from skmoe.report.records import Check, Figure, Verdict
+
+__all__ = ["Trust", "checks", "trust"]
+
+ALWAYS = (
+    "Coefficients describe how rows differ, not what happens when an input is changed.",
+    "Far from the rows of the fit the model extrapolates: it is less reliable there.",
+    "Correlated inputs share their effect: a single coefficient then says little, but predictions are hardly affected.",
+)
+TOLERABLE = 0.02  # difference of coverage from what was asked for that is never worth a word
+UNLIKELY = 2.58  # standard errors at which a difference is not taken for chance
+
+
+@dataclass(frozen=True)
+class Trust:
+    """Checks, a picture of the calibration, and what holds for every model of this kind."""
+
+    checks: tuple[Check, ...]
+    calibration: Figure | None
+    always: tuple[str, ...]
+
+
+def trust(data: ReportData) -> Trust:
+    """Coverage, stability, rows for each parameter, the number of experts, and how the fit ended."""
+    return Trust(checks(data), _calibration(data), ALWAYS)
+
+
+def checks(data: ReportData) -> tuple[Check, ...]:
+    """What tells how far to trust the model."""
+    found = (_coverage(data), _stability(data), *_rows(data), _number(data), _ended(data), _range(data), _small(data))
+    return tuple(check for check in found if check is not None)
+
+
+def _careful(trouble: object) -> Verdict:
+    return Verdict.CAREFUL if trouble else Verdict.FINE
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _coverage(data: ReportData) -> Check | None:
+    if isinstance(data.judgement, str):
+        return _coverage_in_the_fit(data)
+    mixture = data.judgement.mixture
+    return _about_coverage("Intervals on rows held out", [(c, mixture.inside(c)) for c in COVERAGES], len(mixture.y))
+
+
+def _coverage_in_the_fit(data: ReportData) -> Check | None:
+    found, n = data.model.history_.get("coverage", []), data.model.history_.get("fold_rows", 0)
+    return _about_coverage("Intervals on rows left out in the fit", found, n) if found else None
+
+
+def _about_coverage(name: str, found: Sequence[tuple[float, float]], n: int) -> Check:
+    finding = listed([f"{100 * c:g}% intervals hold {percent(share)}" for c, share in found])
+    short: list[str] = []
+    long: list[str] = []
+    for c, share in found:
+        if abs(share - c) > max(TOLERABLE, UNLIKELY * float(np.sqrt(c * (1 - c) / n))):
+            (long if share > c else short).append(f"{100 * c:g}%")
+    if short:
+        words = f"Intervals of {listed(short)} hold fewer outputs held out than they should: they are too narrow."
+        return Check(name, finding, words, Verdict.CAREFUL)
+    if long:
+        words = f"Intervals of {listed(long)} hold more than they should: they are wider than need be."
+        return Check(name, finding, words, Verdict.NOTE)
+    words = f"They hold as many as they should, as far as {n:,} rows can tell."
+    return Check(name, finding, words, Verdict.FINE)
+
+
+def _stability(data: ReportData) -> Check | None:
+    counts = seen_counts(data.model)
+    if data.model.n_experts_ == 1 or not all(counts):
+        return None
+    seen = ", ".join(f"expert {i + 1} in {count}" for i, count in enumerate(counts))
+    low = stability_in_words(data.model)
+    words = _sentence(low) if low else f"{_sentence(seen_where(data.model))[:-1]} show the same regimes."
+    return Check("Regimes seen again", f"{seen} {seen_where(data.model)}", words, _careful(low))
+
+
+def _rows(data: ReportData) -> tuple[Check, ...]:
+    n, p = rows_fitted(data.model), data.model.n_parameters_
+    said = few_rows(data.model)
+    words = " ".join(_sentence(text) for text in said) if said else "Enough rows for this model."
+    return (Check("Rows for each parameter", f"{n / p:.1f} ({n:,g} rows, {p} parameters)", words, _careful(said)),)
+
+
+def _number(data: ReportData) -> Check | None:
+    tried = data.model.history_.get("held_out", [])
+    if len(tried) < 2:
+        return None
+    ties = near_ties(data.model)
+    words = " ".join(_sentence(text) for text in ties) if ties else "Rows held out are clear about it."
+    finding = f"{data.model.n_experts_} of {tried[0][0]} to {tried[-1][0]} tried"
+    if not ties:
+        return Check("Number of experts", finding, words, Verdict.FINE)
+    return Check("Number of experts", finding, f"Near tie. {words}", Verdict.NOTE)
+
+
+def _ended(data: ReportData) -> Check | None:
+    model = data.model
+    if model.method == "spectral":
+        return None
+    if not model.converged_:
+        return Check(
+            "The fit", "not converged", "It stopped before it reached a maximum of the likelihood.", Verdict.CAREFUL
+        )
+    if model.n_experts_ == 1:
+        return Check("The fit", "converged", "It is at the maximum of the likelihood.", Verdict.FINE)
+    agreement = model.history_["agreement"]
+    if agreement >= 2:
+        words = "It is very likely at the highest maximum of the likelihood."
+        return Check("The fit", f"converged; {agreement} starts ended at it", words, Verdict.FINE)
+    words = "There may be a higher maximum of the likelihood: fit again with another random_state, or with more starts."
+    return Check("The fit", "converged; no two starts ended at the same point", words, Verdict.NOTE)
+
+
+def _range(data: ReportData) -> Check | None:
+    found = None if data.test is None else rows_outside(data.model, data.test.values)
+    if found is None:
+        return None
+    words = "Predictions there are extrapolations." if found.outside else "The model does not extrapolate."
+    return Check("Range of the held-out rows", str(found), words, Verdict.NOTE if found.outside else Verdict.FINE)
+
+
+def _small(data: ReportData) -> Check | None:
+    small = [i for i, share in enumerate(data.model.shares_) if share < SMALL_SHARE]
+    if not small:
+        return None
+    finding = listed([f"expert {i + 1} has {percent(data.model.shares_[i])} of the rows" for i in small])
+    which = "Few rows belong to " + listed([f"expert {i + 1}" for i in small])
+    return Check("Small experts", finding, f"{which}: they may be outliers.", Verdict.NOTE)
+
+
+def _calibration(data: ReportData) -> Figure | None:
+    found = data.judgement
+    if not isinstance(found, Judgement):
+        return None
+    pit = found.mixture.pit
+    bins = int(np.clip(len(pit) // 15, 4, 20))
+    return draw_made(
+        lambda: CalibrationDisplay.from_pit(pit, bins=bins, draw=False),
+        title="Calibration of the predictive distribution on rows held out",
+        caption="Calibration on rows held out. Left: where outputs fall in their predictive distributions; flat is "
+        "right, high in the middle means that intervals are too wide, low in the middle too narrow. Right: share of "
+        "outputs inside intervals; the diagonal is right.",
+        height=3.2,
+    )

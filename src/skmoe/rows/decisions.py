@@ -1,0 +1,242 @@
+"""What a column becomes, decided by what all its rows hold: a number, yes/no, categories, a date, or nothing."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from skmoe.rows.columns import GAP, OTHER, Column
+from skmoe.rows.profiles import MOST_DIFFERENT, ColumnProfile, DateRange, median
+from skmoe.rows.table_errors import TableError, arrow, listed
+
+__all__ = ["MOST_CATEGORIES", "Decision", "bad_columns", "decide", "rare_rows"]
+
+MOST_CATEGORIES = 30  # with an input of their own; the rest counts as rare
+MOST_EMPTY = 0.5  # part of a column of numbers that may be filled in; a column with more gaps is left out
+FEW_NUMBERS = 10  # different numbers, at most, of a column whose other texts may be categories ("1", "2", "3 or more")
+
+
+def rare_rows(rows: int) -> int:
+    """Rows that a category, or the gaps of a column, need for an input of their own: 5% but at most 10, or 1% to 20."""
+    return min(max(min(10, rows // 20), rows // 100, 2), 20)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What becomes of a column: `column`, or None where it is left out; `bad` says why it cannot be used."""
+
+    name: str
+    column: Column | None = None
+    notes: tuple[str, ...] = ()
+    bad: str = ""
+    marks: dict[str, int] = field(default_factory=dict)  # texts that count as missing
+
+
+def bad_columns(where: str, decisions: Sequence[Decision]) -> None:
+    """Refuse columns that cannot be used, all in one message."""
+    bad = [d for d in decisions if d.bad]
+    if not bad:
+        return
+    drops = " ".join(f"--drop {shlex.quote(d.name)}" for d in bad)
+    one = "it" if len(bad) == 1 else "them"
+    told = "; ".join(f"column {d.name!r} {d.bad}" for d in bad)
+    raise TableError(f"{where}: {told}; mend {one}, or leave {one} out: {drops}")
+
+
+def decide(profile: ColumnProfile, missing: str, dates: Sequence[str], known: Column | None = None) -> Decision:
+    """What a column becomes.
+
+    Parameters
+    ----------
+    profile : ColumnProfile
+        What its rows hold.
+    missing : {"level", "impute", "drop", "error"}
+        What becomes of missing values.
+    dates : sequence of str
+        Parts that dates become.
+    known : Column, optional
+        What it becomes by all rows, where `profile` is of a part of them: its categories stay known.
+
+    Returns
+    -------
+    Decision
+        The column, or why there is none, and what should be said.
+    """
+    kind, bad = _kind(profile)
+    if bad:
+        return Decision(profile.name, bad=bad)
+    if kind == "empty":
+        return Decision(profile.name, notes=(f"column {profile.name!r} holds no values and was left out",))
+    if kind == "category":
+        return _categories(profile, missing, known)
+    return _one_number(profile, kind, missing, dates)
+
+
+def _kind(profile: ColumnProfile) -> tuple[str, str]:
+    """What a column holds, or why it cannot be used."""
+    types = arrow().types
+    kind = profile.type
+    if types.is_null(kind) or profile.missing == profile.rows:
+        return "empty", ""
+    if profile.temporal:
+        return "date", ""
+    if profile.text:
+        return _kind_of_text(profile)
+    if types.is_boolean(kind):
+        return "boolean", ""
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+        return ("", f"holds infinity in {profile.infinite} rows") if profile.infinite else ("number", "")
+    if types.is_binary(kind) or types.is_large_binary(kind):
+        return "", "holds bytes, which are no text in UTF-8"
+    return "", f"holds {kind}, which is neither number nor category"
+
+
+def _kind_of_text(profile: ColumnProfile) -> tuple[str, str]:
+    counts = profile.counts
+    if profile.categorical or arrow().types.is_dictionary(profile.type):
+        return "category", ""
+    if counts is not None and {text.lower() for text in counts} <= {"true", "false"}:
+        return "boolean", ""
+    if profile.infinite:
+        return "", f"holds infinity in {profile.infinite} rows"
+    present = profile.rows - profile.missing - sum(profile.marks.values())
+    if present <= 0:
+        return "empty", ""
+    if profile.numbers == present:
+        return "number", ""
+    if profile.dates and not profile.numbers:
+        return "date", ""
+    different = MOST_DIFFERENT if counts is None else len(counts) - len(profile.odd)
+    if 2 * profile.numbers >= present and different > FEW_NUMBERS:
+        return "", f"would be numbers but for {_times(profile.odd)}"
+    return "category", ""
+
+
+def _times(texts: dict[str, int], most: int = 4) -> str:
+    often = sorted(texts.items(), key=lambda item: -item[1])
+    return listed([f"{text!r} ({_rows(count)})" for text, count in often], most)
+
+
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count} rows"
+
+
+def _one_number(profile: ColumnProfile, kind: str, missing: str, dates: Sequence[str]) -> Decision:
+    """Numbers, yes/no and dates: one input, or one a part, and one more for gaps."""
+    name, marks = profile.name, dict(profile.marks) if kind == "number" else {}
+    gaps = profile.missing + sum(marks.values())
+    notes = [f"column {name!r}: {_times(marks)} counted as missing"] if marks else []
+    if kind == "number" and profile.grouped:
+        notes.append(f"column {name!r}: numbers with thousand separators or signs of a currency or percent were read")
+    parts: tuple[str, ...] = ()
+    found, how = DateRange(), None
+    if kind == "date":
+        how, found = next(iter(profile.dates.items()))
+        parts = tuple(
+            part for part in dates if found.varies(part) and not (part == "weekday" and not found.varies("day"))
+        )
+    constant = not parts if kind == "date" else _same(profile, kind)
+    if constant:
+        return Decision(name, None, (*notes, f"column {name!r} is the same in every row and was left out"), marks=marks)
+    if kind == "date":
+        notes.append(_about_dates(name, how, found, parts, list(profile.dates)))
+    fill, flag = None, False
+    if missing in ("level", "impute"):
+        if gaps > MOST_EMPTY * profile.rows:
+            words = (
+                f"column {name!r} is empty in {gaps} of {profile.rows} rows, too many to be filled in, and was left out"
+            )
+            return Decision(name, None, (*notes, words), marks=marks)
+        fill = {"number": lambda: profile.middle, "boolean": lambda: _mostly(profile)}.get(
+            kind, lambda: median(found.sample)
+        )()
+        flag = gaps >= rare_rows(profile.rows)
+        if gaps:
+            said = f"column {name!r}: {gaps} missing values were filled with {_shown(fill, kind)}"
+            notes.append(said + (f", and the input '{name}={GAP}' says where" if flag else ""))
+    first = found.first if kind == "date" else 0.0
+    column = Column(name, kind, fill=fill, flag=flag, parts=parts, first=first, written=how)
+    return Decision(name, column, tuple(notes), marks=marks)
+
+
+def _same(profile: ColumnProfile, kind: str) -> bool:
+    if kind == "boolean" and profile.counts is not None:
+        return len({text.lower() for text in profile.counts}) < 2
+    return not profile.low < profile.high
+
+
+def _mostly(profile: ColumnProfile) -> float:
+    """1 where most values are true, else 0."""
+    if profile.counts is None:
+        return float(profile.middle > 0.5)
+    true = sum(count for text, count in profile.counts.items() if text.lower() == "true")
+    return float(2 * true > sum(profile.counts.values()))
+
+
+def _shown(fill: float, kind: str) -> str:
+    if kind == "boolean":
+        return f"the most frequent value, {'true' if fill else 'false'}"
+    return f"their median, {_day(fill) if kind == 'date' else format(fill, 'g')}"
+
+
+def _day(seconds: float) -> str:
+    return str(np.datetime64(int(seconds), "s").astype("datetime64[D]"))
+
+
+def _about_dates(name: str, how: str | None, found: DateRange, parts: Sequence[str], fits: list[Any]) -> str:
+    written = f" (read as {how})" if len(fits) > 1 else ""
+    named = ["days since " + _day(found.first) if part == "days" else part for part in parts]
+    return f"column {name!r} holds dates{written}, which became {', '.join(named)}; --dates chooses others"
+
+
+def _categories(profile: ColumnProfile, missing: str, known: Column | None) -> Decision:
+    """Categories with enough rows become inputs; the rest counts as one, and gaps as one more."""
+    name, counts, gaps = profile.name, profile.counts, profile.missing
+    rows = profile.rows - gaps
+    if counts is None:
+        words = f"column {name!r} is text with more than {MOST_DIFFERENT} different values, and was left out"
+        return Decision(name, None, (words,))
+    if missing == "impute" and gaps > MOST_EMPTY * profile.rows:
+        words = f"column {name!r} is empty in {gaps} of {profile.rows} rows, too many to be filled in, and was left out"
+        return Decision(name, None, (words,))
+    limit = rare_rows(profile.rows)
+    often = sorted(counts, key=lambda text: (-counts[text], text))
+    own = [text for text in often if counts[text] >= limit][:MOST_CATEGORIES]
+    if len(counts) == 1:
+        return Decision(name, None, (f"column {name!r} is the same in every row and was left out",))
+    if not own:
+        words = f"column {name!r} is text with {len(counts)} different values in {rows} rows, none of them in {limit}"
+        return Decision(name, None, (f"{words} or more, and was left out",))
+    rare = [text for text in often if text not in own]
+    held = set() if known is None else {*known.categories, *known.pooled}
+    pooled = sorted({*rare, *(held - set(own) - {OTHER, GAP})})
+    categories = sorted(text for text in own if text not in (OTHER, GAP))
+    notes = []
+    if profile.numbers and profile.odd:
+        notes.append(f"column {name!r} holds numbers but for {_times(profile.odd)}, and is taken as categories")
+    categories += [text for text in (OTHER, GAP) if text in own]
+    pool, pool_rows = None, sum(counts[text] for text in rare)
+    if rare:
+        pool = OTHER if pool_rows >= limit else own[0]
+        if pool not in categories:
+            categories.append(OTHER)
+        fewer = "1 category" if len(rare) == 1 else f"{len(rare)} categories"
+        why = f"with fewer than {limit} rows" if counts[rare[0]] < limit else f"beyond the {MOST_CATEGORIES} largest"
+        notes.append(f"column {name!r}: {fewer} {why} ({_rows(pool_rows)}) count as {pool!r}")
+    fill = None
+    if missing in ("level", "impute"):
+        fill = GAP if missing == "level" and gaps >= limit else own[0]
+        if fill == GAP and GAP not in categories:
+            categories.append(GAP)
+        if gaps:
+            notes.append(f"column {name!r}: {gaps} missing values count as {fill!r}")
+    if len(categories) < 2:
+        return Decision(name, None, (f"column {name!r} is {categories[0]!r} in nearly every row and was left out",))
+    column = Column(name, "category", tuple(categories), fill, pool=pool, pooled=tuple(pooled))
+    inputs = len(categories) - 1
+    about = f"column {name!r}: {len(categories)} categories became {inputs} {'input' if inputs == 1 else 'inputs'}; "
+    return Decision(name, column, (*notes, about + f"coefficients compare with {categories[0]!r}"))

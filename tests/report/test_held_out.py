@@ -1,0 +1,173 @@
+"""Predictions are judged on rows that no method was fitted to."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.linear_model import LinearRegression
+from sklearn.metrics import r2_score, root_mean_squared_error
+from sklearn.model_selection import KFold
+
+from report.pages import problem, table_with_text
+from skmoe import MoERegressor
+from skmoe.report import held_out
+from skmoe.report.data import report_data
+from skmoe.report.held_out import Judged, Protocol, cross_fitted, judged_on_test
+from skmoe.report.rows import Rows
+from skmoe.report.sections import overview, prediction, trust
+
+
+@pytest.fixture
+def fitted_rows(monkeypatch):
+    """Outputs that each fit and each prediction of the rivals and of the mixture saw, in order."""
+    seen = []
+
+    def watch(kind):
+        fit, predict = kind.fit, kind.predict
+
+        def fit_seen(self, X, y, *more, **how):
+            self.seen_ = np.sort(np.asarray(y))
+            return fit(self, X, y, *more, **how)
+
+        def predict_seen(self, X):
+            seen.append((kind.__name__, self.seen_, len(X)))
+            return predict(self, X)
+
+        monkeypatch.setattr(kind, "fit", fit_seen)
+        monkeypatch.setattr(kind, "predict", predict_seen)
+
+    for kind in (LinearRegression, HistGradientBoostingRegressor):
+        watch(kind)
+    return seen
+
+
+def test_every_row_is_predicted_by_fits_to_the_other_folds(model, data):
+    X, y = data
+    found = cross_fitted(model, Rows.of(model, X, y), 3)
+    assert (found.protocol, found.n, found.folds, found.unfinished) == (Protocol.CROSS_FITTED, 600, 3, 0)
+    again = clone(model).set_params(penalty=model.penalty_, random_state=0)
+    expected = {name: np.empty(600) for name in ("mixture of experts", "least squares", "gradient boosting")}
+    bounds = np.empty((600, 2))
+    for train, test in KFold(3, shuffle=True, random_state=0).split(X):
+        parts = (X.to_numpy()[train], y.to_numpy()[train], X.to_numpy()[test])
+        fits = (again, LinearRegression(), HistGradientBoostingRegressor(random_state=0))
+        for name, fit in zip(expected, fits, strict=True):
+            expected[name][test] = fit.fit(*parts[:2]).predict(parts[2])
+        bounds[test] = again.predict_interval(parts[2], coverage=0.9)
+    for judged in found.methods:
+        np.testing.assert_allclose(judged.predicted, expected[judged.method], rtol=1e-7)
+        assert judged.rmse == pytest.approx(root_mean_squared_error(y, expected[judged.method]))
+        assert judged.r2 == pytest.approx(r2_score(y, expected[judged.method]))
+    low, high = bounds.T
+    assert found.mixture.inside(0.9) == pytest.approx(np.mean((low <= y) & (y <= high)))
+    assert found.mixture.width == pytest.approx(np.median(high - low))
+    assert np.isnan(found.rivals[1].inside(0.9))
+
+
+def test_rivals_never_see_the_rows_they_are_judged_on(model, data, fitted_rows):
+    (X, y), (X_test, y_test) = data, problem(200, 5)
+    rows, test = Rows.of(model, X, y), Rows.of(model, X_test, y_test)
+    for given, folds, judged, outputs in ((rows, 5, None, y), (rows, 5, test, y_test), (None, 5, test, y_test)):
+        fitted_rows.clear()
+        found = cross_fitted(model, given, folds) if judged is None else judged_on_test(model, given, judged, folds)
+        kinds = {kind for kind, _, _ in fitted_rows}
+        assert kinds == {"LinearRegression", "HistGradientBoostingRegressor"}
+        apart = [len(set(seen) & set(outputs)) + n <= len(outputs) for _, seen, n in fitted_rows if n < len(seen) / 2]
+        assert apart
+        assert all(apart)
+        assert found.rivals
+
+
+def test_model_is_judged_on_test_rows_as_it_is(model, data):
+    X_test, y_test = problem(200, 5)
+    for rows in (None, Rows.of(model, *data)):
+        found = judged_on_test(model, rows, Rows.of(model, X_test, y_test), 5)
+        np.testing.assert_allclose(found.mixture.predicted, model.predict(X_test))
+        low, high = model.predict_interval(X_test, coverage=0.9).T
+        assert found.mixture.inside(0.9) == pytest.approx(np.mean((y_test >= low) & (y_test <= high)))
+    line = LinearRegression().fit(*data)
+    assert found.rivals[0].r2 == pytest.approx(r2_score(y_test, line.predict(X_test)))
+
+
+def test_rivals_are_left_out_where_there_is_nothing_to_fit_them_to(model):
+    few = Rows.of(model, *problem(15, 5))
+    assert judged_on_test(model, None, few, 5).rivals == ()
+    given = report_data(model, None, None, None, problem(15, 5))
+    assert "so none are compared" in prediction(given).paragraphs[1]
+    assert overview(given).cards[2].detail == "root mean squared error"
+
+
+def test_section_says_how_rows_were_held_out(model, data):
+    given = report_data(model, *data, None, None, 2)
+    text, protocol = prediction(given).paragraphs
+    assert text.startswith("On 600 rows held out, the root mean squared error of yield is ")
+    assert "% less than that of least squares and " in text
+    assert "Each row was predicted by a model fitted to the other rows, in 2 folds; so were least squares" in protocol
+    alone = prediction(report_data(model, None, None, None, problem(200, 5))).paragraphs[1]
+    assert "rows that took no part in its fit" in alone
+    assert "were fitted to the same rows in 5 folds, each row predicted from the other folds" in alone
+    both = prediction(report_data(model, *data, None, problem(200, 5))).paragraphs[1]
+    assert "were fitted to the given rows of the fit, and predict the same held-out rows" in both
+
+
+def test_average_is_judged_as_an_average(data):
+    X, y = data[0][:240], data[1][:240]
+    averaged = MoERegressor(2, averaging=4, random_state=0).fit(X, y)
+    found = cross_fitted(averaged, Rows.of(averaged, X, y), 2)
+    train, test = next(iter(KFold(2, shuffle=True, random_state=0).split(X)))
+    again = clone(averaged).set_params(random_state=0).fit(X.to_numpy()[train], y.to_numpy()[train])
+    assert again.members_
+    np.testing.assert_allclose(found.mixture.predicted[test], again.predict(X.to_numpy()[test]), rtol=1e-7)
+
+
+def test_columns_named_by_the_caller_are_those_of_the_refits(data):
+    X, y = data
+    model = MoERegressor(2, gate_features=["dose"], expert_features=["weight"], random_state=0).fit(X, y)
+    found = cross_fitted(model, Rows.of(model, X, y), 2)
+    assert found.mixture.r2 == pytest.approx(model.score(X, y), abs=0.05)
+
+
+def test_text_columns_are_cross_fitted():
+    X, y = table_with_text()
+    model = MoERegressor(2, random_state=0).fit(X, y)
+    assert cross_fitted(model, Rows.of(model, X, y), 2).mixture.r2 > 0.5
+
+
+def test_few_rows_are_said_to_be_too_few(model):
+    assert cross_fitted(model, Rows.of(model, *problem(19)), 5) == "19 rows are too few to hold some of them out."
+    X, y = problem(24)
+    same = np.where(np.arange(24) < 1, y, 3.0)  # a fold without the first row has nothing to learn
+    said = cross_fitted(model, Rows.of(model, X, same), 2)
+    assert said.startswith("The model could not be fitted to part of the rows: ")
+    assert prediction(report_data(model, X, same, None, None, 2)).paragraphs == (said,)
+
+
+def test_large_tables_are_judged_and_shown_by_some_rows(model, monkeypatch):
+    monkeypatch.setattr("skmoe.report.rows.MOST_ROWS", 500)
+    monkeypatch.setattr(held_out, "CROSS_ROWS", 200)
+    X, y = problem(1200, 3)
+    given = report_data(model, X, y, None, None, 2)
+    assert (given.rows.n, given.rows.total, given.judgement.n) == (500, 1200, 200)
+    np.testing.assert_array_equal(given.rows.y, y.to_numpy()[np.linspace(0, 1199, 500).astype(int)])
+    assert "Of 1,200 rows 200 took part, evenly spaced." in prediction(given).paragraphs[1]
+    assert overview(given).cards[0].detail == "4 inputs; 500 of them shown"
+    assert "Written from 500 of 1,200 rows" in overview(given).notes[0]
+    assert "Written from" not in "".join(overview(report_data(model, *problem(400, 3), None, None, 0)).notes)
+
+
+@pytest.mark.parametrize(
+    ("scale", "verdict", "words"),
+    [(1.0, "fine", "as many as they should"), (2.0, "note", "wider than need be"), (0.5, "careful", "too narrow")],
+)
+def test_trust_says_whether_intervals_hold_what_they_should(model, data, monkeypatch, scale, verdict, words):
+    from scipy.special import ndtr
+
+    given = report_data(model, None, None, None, problem(400, 5))
+    z = np.random.default_rng(0).normal(size=400) / scale
+    judged = Judged("mixture of experts", z, np.zeros(400), ndtr(z), np.zeros((400, 2)))
+    monkeypatch.setattr(held_out, "_of_mixture", lambda *_: judged)
+    check = trust(given).checks[0]
+    assert check.name == "Intervals on rows held out"
+    assert check.verdict == verdict
+    assert words in check.words
+    assert (check.words in overview(given).warnings) == (verdict == "careful")

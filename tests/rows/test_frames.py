@@ -1,0 +1,160 @@
+"""DataFrames, tables and files with text, dates and gaps, taken by the estimator itself."""
+
+import numpy as np
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+import skmoe
+from skmoe import MoERegressor
+from skmoe.rows.frames import UnusedColumnsWarning
+
+pa = pytest.importorskip("pyarrow")
+pd = pytest.importorskip("pandas")
+
+
+@pytest.fixture(scope="module")
+def columns():
+    rng = np.random.default_rng(0)
+    n = 240
+    kind, x = rng.choice(["brick", "stone", "wood"], size=n), rng.standard_normal(n)
+    y = 2 * x + 3 * (kind == "wood") + 0.1 * rng.standard_normal(n)
+    kind, x = kind.astype(object), x.copy()
+    kind[::16], x[::12] = None, np.nan
+    when = np.datetime64("2024-01-01") + np.arange(n)
+    return {"kind": kind, "x": x, "when": when, "flag": x > 0}, y
+
+
+NAMES = [
+    "kind=stone",
+    "kind=wood",
+    "kind=missing",
+    "x",
+    "x=missing",
+    "when: days",
+    "when: month",
+    "when: weekday",
+    "flag",
+]
+
+
+def frame_of(library, columns):
+    if library == "pandas":
+        return pd.DataFrame(columns)
+    if library == "pandas categories":
+        return pd.DataFrame(columns).astype({"kind": "category", "flag": "boolean"})
+    if library == "polars":
+        return pytest.importorskip("polars").DataFrame({**columns, "kind": columns["kind"].tolist()})
+    return pa.table({**columns, "x": pa.array(columns["x"], from_pandas=True)})
+
+
+@pytest.mark.parametrize("library", ["pandas", "pandas categories", "polars", "arrow"])
+def test_text_dates_and_gaps_are_taken_as_they_are(library, columns, tmp_path):
+    given, y = columns
+    X = frame_of(library, given)
+    model = MoERegressor(1, random_state=0).fit(X, y)
+    assert list(model.feature_names_in_) == NAMES
+    predicted = model.predict(X)
+    assert predicted.shape == y.shape
+    assert np.corrcoef(predicted, y)[0, 1] > 0.9
+    assert model.score(X, y) > 0.8
+    assert model.predict_interval(X).shape == (len(y), 2)
+    assert "kind=wood" in str(model.summary())
+    assert any("missing values" in note for note in model.encoder_.notes)
+    model.save(tmp_path / "m.skmoe")
+    np.testing.assert_array_equal(skmoe.load(tmp_path / "m.skmoe").predict(X), predicted)
+
+
+def test_holders_of_the_same_rows_give_the_same_model(columns):
+    given, y = columns
+    first, *others = (
+        MoERegressor(1, random_state=0).fit(frame_of(library, given), y) for library in ("pandas", "polars", "arrow")
+    )
+    for other in others:
+        np.testing.assert_allclose(other.expert_coef_, first.expert_coef_, rtol=1e-9)
+
+
+def test_frames_of_numbers_stay_what_they_were(columns):
+    given, y = columns
+    X = np.column_stack([np.nan_to_num(given["x"]), np.arange(len(y))])
+    model = MoERegressor(1, random_state=0).fit(pd.DataFrame(X, columns=["a", "b"]), y)
+    assert model.encoder_ is None
+    assert list(model.feature_names_in_) == ["a", "b"]
+
+
+def test_numbers_as_categories_are_asked_for(columns):
+    _, y = columns
+    X = pd.DataFrame({"code": np.arange(len(y)) % 3, "x": np.arange(len(y)) % 7})
+    model = MoERegressor(1, categorical=["code"], random_state=0).fit(X, y)
+    assert list(model.feature_names_in_) == ["code=1", "code=2", "x"]
+
+
+def test_columns_that_are_not_used_are_warned_of(columns):
+    given, y = columns
+    X = pd.DataFrame({**given, "name": [f"n{i}" for i in range(len(y))]})
+    with pytest.warns(UnusedColumnsWarning, match="not used: name .*240 different values"):
+        model = MoERegressor(1, random_state=0).fit(X, y)
+    assert model.predict(X.drop(columns="name")).shape == y.shape
+
+
+def test_file_with_text_and_gaps_is_fitted_and_predicted(columns, tmp_path):
+    from pyarrow import csv
+
+    given, y = columns
+    table = pa.table({**given, "x": pa.array(given["x"], from_pandas=True), "price": y})
+    csv.write_csv(table, tmp_path / "rows.csv")
+    model = MoERegressor(1, random_state=0).fit(tmp_path / "rows.csv", "price")
+    direct = MoERegressor(1, random_state=0).fit(pd.DataFrame(given), y)
+    np.testing.assert_allclose(model.expert_coef_, direct.expert_coef_, rtol=1e-8)
+    np.testing.assert_allclose(model.predict(tmp_path / "rows.csv"), direct.predict(pd.DataFrame(given)), rtol=1e-8)
+    assert model.score(tmp_path / "rows.csv", "price") == pytest.approx(direct.score(pd.DataFrame(given), y))
+
+
+def test_rows_that_cannot_be_predicted_are_refused(columns):
+    _, y = columns
+    X = pd.DataFrame({"kind": ["a", "b"] * (len(y) // 2), "x": np.arange(len(y)) % 7})
+    model = MoERegressor(1, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="column 'kind' holds 'z', which was not there in fitting"):
+        model.predict(X.assign(kind="z"))
+    with pytest.raises(ValueError, match="column 'x', which the model needs, is not in the table"):
+        model.predict(X[["kind"]])
+
+
+def test_refused_text_names_its_columns():
+    X = np.array([[1.0, "Female"], [2.0, "Male"], [3.0, "Male"]], dtype=object)
+    with pytest.raises(ValueError, match=r"X holds text, such as '.*ale'; .*OneHotEncoder.* or pass a DataFrame"):
+        MoERegressor(1).fit(X, [1.0, 2.0, 4.0])
+    with pytest.raises(ValueError, match="column 'sex' of X holds text"):
+        MoERegressor(1, categorical=None).fit(pd.DataFrame({"a": [1, 2, 3], "sex": ["f", "m", "m"]}), [1.0, 2.0, 4.0])
+    with pytest.raises(ValueError, match="column 'mixed' holds values of several kinds"):
+        MoERegressor(1).fit(pd.DataFrame({"mixed": pd.Series([1, "a", 2.5], dtype=object)}), [1.0, 2.0, 4.0])
+
+
+def test_outputs_without_a_value_are_refused(columns):
+    given, y = columns
+    y = y.copy()
+    y[3] = np.nan
+    for library in ("pandas", "arrow"):
+        with pytest.raises(ValueError, match="y contains NaN"):
+            MoERegressor(1).fit(frame_of(library, given), y)
+
+
+def test_pipelines_and_cross_validation_go_on_working(columns):
+    given, y = columns
+    X = pd.DataFrame(given)[["kind", "x"]].assign(
+        x=lambda frame: frame["x"].fillna(0.0), kind=lambda frame: frame["kind"].fillna("brick")
+    )
+    steps = make_column_transformer(
+        (OneHotEncoder(drop="first", sparse_output=False), ["kind"]), (StandardScaler(), ["x"])
+    )
+    pipeline = make_pipeline(steps, MoERegressor(1, random_state=0)).fit(X, y)
+    names = pipeline[:-1].get_feature_names_out()
+    assert "x0" in str(pipeline[-1].summary())
+    assert "onehotencoder__kind_wood" in str(pipeline[-1].summary(feature_names=names))
+    with pytest.raises(ValueError, match="feature_names has 1 names; the model was fitted to 3 inputs"):
+        pipeline[-1].summary(feature_names=["a"])
+    named = make_pipeline(steps, MoERegressor(1, random_state=0)).set_output(transform="pandas").fit(X, y)
+    assert "onehotencoder__kind_wood" in str(named[-1].summary())
+    assert cross_val_score(MoERegressor(1, random_state=0), X, y, cv=3).min() > 0.8
