@@ -134,7 +134,7 @@ $(TABLES)/.installed: pyproject.toml benchmarks/tables/requirements.txt
 	touch $@
 
 bench-tables: $(TABLES)/.installed
-	$(TABLES)/bin/python benchmarks/tables/run.py
+	$(TABLES)/bin/python benchmarks/tables/fit_tables.py
 
 clean:
 	rm -rf $(VENV) $(PEERS) $(REAL) $(TABLES) $(OLDEST) $(AUDIT) $(addprefix .venv-,$(PYTHONS)) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist \

@@ -249,7 +249,7 @@ BAD = ("wrong answers", "damaged files", "unexpected errors", "unexpected ends",
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fits", type=int, default=10_000)
     parser.add_argument("--kills", type=int, default=2_000)
     parser.add_argument("--seed", type=int, default=0)

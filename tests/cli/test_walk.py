@@ -406,7 +406,6 @@ def test_rows_read_in_blocks_are_those_in_memory(missing, tmp_path, monkeypatch)
     streamed = run(*words, "--out", tmp_path / "streamed.skmoe", "--report", tmp_path / "r.html")
     assert (whole.exit_code, streamed.exit_code) == (0, 0), streamed.output
     assert "rows are read in blocks" in streamed.stderr
-    assert "the report shows" in streamed.stderr
     models = [skmoe.load(tmp_path / name) for name in ("whole.skmoe", "streamed.skmoe")]
     assert models[0].encoder_ == models[1].encoder_
     assert models[0].history_["rows"] == models[1].history_["rows"]

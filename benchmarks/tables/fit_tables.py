@@ -1,6 +1,6 @@
 """Real tables as they come, fitted by ``skmoe fit FILE --target NAME [--drop NAME]`` and nothing else.
 
-    python benchmarks/tables/run.py [--tables NAME ...] [--report]
+    python benchmarks/tables/fit_tables.py [--tables NAME ...] [--report]
 
 Of each table a quarter of the rows is held out at random (seed 0) and written to a file of its own. The command line
 fits the others and predicts those, with intervals of 90%; gradient boosting with its defaults is fitted to the inputs
