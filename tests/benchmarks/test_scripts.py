@@ -32,6 +32,7 @@ def test_there_are_scripts_in_every_folder_that_holds_them():
         "flexmix",
         "fuzz",
         "inference",
+        "messy_tables",
         "peers",
         "real",
         "reliability",
@@ -39,7 +40,6 @@ def test_there_are_scripts_in_every_folder_that_holds_them():
         "search",
         "spectral",
         "speed",
-        "tables",
     }
 
 
