@@ -1,7 +1,9 @@
 """Every script under benchmarks says what it does and how it is run."""
 
+import os
 import runpy
 import sys
+from unittest import mock
 
 import pytest
 
@@ -24,7 +26,7 @@ def test_script_answers_help_with_its_command(script, tmp_path, monkeypatch, cap
     monkeypatch.setattr(sys, "argv", [str(script), "--help"])
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as done:
+    with pytest.raises(SystemExit) as done, mock.patch.dict(os.environ):
         runpy.run_path(str(script), run_name="__main__")  # a process each would take a minute to load them all
     assert done.value.code == 0
     assert f"python {name(script)}" in capsys.readouterr().out
