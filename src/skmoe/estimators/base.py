@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from skmoe.inference import Summary, regimes_table, summarise
@@ -14,7 +17,9 @@ from skmoe.model.evaluation import log_likelihood, responsibility_entropy
 from skmoe.model.parameters import MoEParameters
 from skmoe.persistence import save_model
 from skmoe.rows.arrays import Array
+from skmoe.rows.checks import RANDOM_STATE
 from skmoe.rows.inputs import apply, rows_to_use
+from skmoe.search import SearchConfig
 
 __all__ = ["MixtureOfExperts"]
 
@@ -22,6 +27,24 @@ __all__ = ["MixtureOfExperts"]
 class MixtureOfExperts(BaseEstimator):
     """A mixture of experts, fitted or not; the estimators say what its outputs are."""
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_experts": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "fit_intercept": ["boolean"],
+        "penalty": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "averaging": [Interval(Integral, 0, None, closed="left")],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "max_time": [Interval(Real, 0, None, closed="neither"), None],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "expert_features": "no_validation",  # type: ignore[dict-item]
+        "gate_features": "no_validation",  # type: ignore[dict-item]
+        "categorical": [StrOptions({"auto"}), "array-like", None],
+        "random_state": RANDOM_STATE,
+        "checkpoint": [str, os.PathLike, None],
+        "verbose": ["verbose", callable],
+    }
+
+    _search_config: ClassVar[SearchConfig] = SearchConfig()
     parameters_: MoEParameters
     n_experts_: int
     n_parameters_: int

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from skmoe.estimators.base import MixtureOfExperts
 from skmoe.estimators.fitting import fit_classifier
 from skmoe.rows.arrays import Array, array_namespace, to_device, to_numpy
-from skmoe.rows.checks import RANDOM_STATE
 from skmoe.rows.classes import class_rows_to_use
 from skmoe.rows.inputs import apply, is_dask
 from skmoe.rows.threads import with_one_blas_thread
-from skmoe.search import Progress, SearchConfig
+from skmoe.search import Progress
 
 __all__ = ["MoEClassifier"]
 
@@ -113,25 +109,7 @@ class MoEClassifier(ClassifierMixin, MixtureOfExperts):
     (3, 2, 2)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_experts": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "fit_intercept": ["boolean"],
-        "penalty": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-        "averaging": [Interval(Integral, 0, None, closed="left")],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "max_time": [Interval(Real, 0, None, closed="neither"), None],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "expert_features": "no_validation",  # type: ignore[dict-item]
-        "gate_features": "no_validation",  # type: ignore[dict-item]
-        "categorical": [StrOptions({"auto"}), "array-like", None],
-        "random_state": RANDOM_STATE,
-        "checkpoint": [str, os.PathLike, None],
-        "verbose": ["verbose", callable],
-    }
-
     method: ClassVar[str] = "auto"
-    _search_config: ClassVar[SearchConfig] = SearchConfig()
 
     def __init__(
         self,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -29,12 +28,12 @@ from skmoe.model.family import Family
 from skmoe.model.predictive import PredictiveLaw
 from skmoe.rows.arrays import Array, to_device, to_numpy
 from skmoe.rows.blocks import in_memory
-from skmoe.rows.checks import RANDOM_STATE, generator
+from skmoe.rows.checks import generator
 from skmoe.rows.inputs import rows_to_use
 from skmoe.rows.kinds import plain_numbers
 from skmoe.rows.streamed import Streamed
 from skmoe.rows.threads import with_one_blas_thread
-from skmoe.search import Progress, SearchConfig
+from skmoe.search import Progress
 from skmoe.spectral.options import SpectralOptions
 
 __all__ = ["MoERegressor"]
@@ -167,30 +166,15 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_experts": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        **MixtureOfExperts._parameter_constraints,
         "family": [StrOptions(set(FAMILIES)), Family],
         "activation": [str, callable],
         "method": [StrOptions({"auto", "spectral", "joint-em"})],
         "spectral_options": [Mapping, SpectralOptions, None],
         "input_law": "no_validation",  # type: ignore[dict-item]
-        "fit_intercept": ["boolean"],
         "noise": [StrOptions({"shared", "per-expert"}), Interval(Real, 0, None, closed="neither")],
-        "penalty": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-        "averaging": [Interval(Integral, 0, None, closed="left")],
         "calibration": [StrOptions({"loo"}), None],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "max_time": [Interval(Real, 0, None, closed="neither"), None],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "expert_features": "no_validation",  # type: ignore[dict-item]
-        "gate_features": "no_validation",  # type: ignore[dict-item]
-        "categorical": [StrOptions({"auto"}), "array-like", None],
-        "random_state": RANDOM_STATE,
-        "checkpoint": [str, os.PathLike, None],
-        "verbose": ["verbose", callable],
     }
-
-    _search_config: ClassVar[SearchConfig] = SearchConfig()
 
     def __init__(
         self,

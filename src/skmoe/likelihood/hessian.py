@@ -73,12 +73,17 @@ def _inside(R: Array, law: Law, m: int) -> Array:
     return as_channels(times(R, law.curvature - products))
 
 
-def _input_sums(problem: Problem, block: Block, expert: Array, cross: Array, gate: Array) -> tuple[Array, ...]:
-    """Sums of channel weights times x x': expert-expert (packed), expert-gate (full or packed), gate-gate (packed)."""
+def _input_sums(
+    problem: Problem, block: Block, expert: Array, cross: Array | None = None, gate: Array | None = None
+) -> tuple[Array, ...]:
+    """Sums of channel weights times x x': expert-expert (packed), expert-gate (full or packed), gate-gate (packed).
+
+    A single expert has no gate.
+    """
     U, V, _, weight = block
     xp = array_namespace(U)
     expert = weighted(expert, weight)
-    if problem.k == 1:
+    if cross is None or gate is None:
         return (weighted_grams(expert, U),)
     cross, gate = weighted(cross, weight), weighted(gate, weight)
     if problem.rows.map.shared:
@@ -94,8 +99,10 @@ def input_blocks(problem: Problem, post: Posterior, block: Block) -> tuple[Array
     m = problem.family.predictors
     RA = as_channels(times(post.R, post.law.score))
     expert = expert_expert_weights(RA, _inside(post.R, post.law, m), m)
-    gate = gate_channels(post.P) - gate_channels(post.R) if problem.k > 1 else RA
-    return _input_sums(problem, block, expert, expert_gate_weights(RA, post.R, m) if problem.k > 1 else RA, gate)
+    if problem.k == 1:
+        return _input_sums(problem, block, expert)
+    gate = gate_channels(post.P) - gate_channels(post.R)
+    return _input_sums(problem, block, expert, expert_gate_weights(RA, post.R, m), gate)
 
 
 def score_blocks(problem: Problem, post: Posterior, block: Block) -> tuple[Array, ...]:
@@ -106,8 +113,8 @@ def score_blocks(problem: Problem, post: Posterior, block: Block) -> tuple[Array
     U, V, _, weight = block
     xp = array_namespace(U)
     RA, E = as_channels(times(post.R, post.law.score)), (post.R - post.P)[:-1, :]
-    cross = xp.reshape(RA[:, None, :] * E[None, :, :], (-1, RA.shape[1]))
-    sums = _input_sums(problem, block, pair_weights(RA), cross, pair_weights(E) if problem.k > 1 else E)
+    gated = (xp.reshape(RA[:, None, :] * E[None, :, :], (-1, RA.shape[1])), pair_weights(E)) if problem.k > 1 else ()
+    sums = _input_sums(problem, block, pair_weights(RA), *gated)
     if not problem.noise_groups:
         return sums
     noise = xp.stack(grouped(problem, post.R * post.law.scale_score))

@@ -13,27 +13,43 @@ from skmoe.model.activations import Activation, get_activation
 from skmoe.model.family import Family, Law
 from skmoe.rows.arrays import Array, array_namespace
 
-__all__ = ["GaussianFamily", "as_family", "root_mean_squares", "squares_after"]
+__all__ = ["GaussianFamily", "NoiseFamily", "as_family"]
 
 HALF_LOG_2PI = float(0.5 * np.log(2 * np.pi))
 NOISE_STEPS = 4  # of Newton, from a start that is right without a ridge
 
 
-def squares_after(statistic: np.ndarray, steps: np.ndarray, gradient: np.ndarray, gram: np.ndarray) -> np.ndarray:
-    """Sums of (weighted) squared residuals after linear experts moved, from those before."""
-    curve = np.sum((gram @ steps[..., None])[..., 0] * steps, axis=-1)
-    return statistic - 2 * np.sum(steps * gradient, axis=-1) + curve
+class NoiseFamily(Family):
+    """Noise of a learned scale about a location, whose scale is updated from (weighted) squared residuals."""
 
+    has_scale = True
 
-def root_mean_squares(statistic: np.ndarray, share: np.ndarray, ridge: float | np.ndarray, floor: float) -> np.ndarray:
-    """Root mean square residuals (..., k), their logs drawn together by a ridge, none below a floor."""
-    statistic = np.maximum(statistic, floor**2 * share)
-    logs = 0.5 * np.log(statistic / share)
-    for _ in range(NOISE_STEPS if np.any(ridge) else 0):  # Newton on each log scale, about the mean as it moves
-        curve = statistic * np.exp(-2 * logs)
-        pull = ridge * (logs - np.mean(logs, axis=-1, keepdims=True))
-        logs = logs + (curve - share - pull) / (2 * curve + ridge)
-    return np.maximum(np.exp(logs), floor)
+    def step_scale(self, scale: np.ndarray) -> np.ndarray:
+        """The squared scale, which cancels in the M-step."""
+        return scale**2
+
+    def statistic_after(
+        self, statistic: np.ndarray, steps: np.ndarray, gradient: np.ndarray, gram: np.ndarray
+    ) -> np.ndarray:
+        """Squared residuals after linear experts moved, weights as before: no other pass over the rows."""
+        curve = np.sum((gram @ steps[..., None])[..., 0] * steps, axis=-1)
+        return statistic - 2 * np.sum(steps * gradient, axis=-1) + curve
+
+    def updated_scales(
+        self, statistic: np.ndarray, share: np.ndarray, ridge: float | np.ndarray, floor: float
+    ) -> np.ndarray:
+        """Root mean square residuals, drawn together by a ridge."""
+        statistic = np.maximum(statistic, floor**2 * share)
+        logs = 0.5 * np.log(statistic / share)
+        for _ in range(NOISE_STEPS if np.any(ridge) else 0):  # Newton on each log scale, about the mean as it moves
+            curve = statistic * np.exp(-2 * logs)
+            pull = ridge * (logs - np.mean(logs, axis=-1, keepdims=True))
+            logs = logs + (curve - share - pull) / (2 * curve + ridge)
+        return np.maximum(np.exp(logs), floor)
+
+    def scale_slope(self, statistic: np.ndarray, share: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """Squared standardised residuals less responsibilities."""
+        return statistic / scale**2 - share
 
 
 @dataclass(frozen=True)
@@ -104,7 +120,7 @@ class GaussianLaw(Law):
 
 
 @dataclass(frozen=True)
-class GaussianFamily(Family):
+class GaussianFamily(NoiseFamily):
     """Gaussian noise about g(eta), for any activation g.
 
     Parameters
@@ -121,7 +137,6 @@ class GaussianFamily(Family):
         return cls(get_activation("linear"))
 
     name = "gaussian"
-    has_scale = True
     noise_dof = float("inf")
 
     @property
@@ -160,25 +175,11 @@ class GaussianFamily(Family):
         """Draw outputs."""
         return self.g(eta) + scale * rng.standard_normal(np.shape(eta))
 
-    def step_scale(self, scale: np.ndarray) -> np.ndarray:
-        """The variance, which cancels in the M-step."""
-        return scale**2
-
     def statistic_after(
         self, statistic: np.ndarray, steps: np.ndarray, gradient: np.ndarray, gram: np.ndarray
     ) -> np.ndarray:
-        """Squared residuals after the step: exact for linear experts, without another pass over the rows."""
-        return squares_after(statistic, steps, gradient, gram) if self.g.linear else statistic
-
-    def updated_scales(
-        self, statistic: np.ndarray, share: np.ndarray, ridge: float | np.ndarray, floor: float
-    ) -> np.ndarray:
-        """Root mean square residuals, drawn together by a ridge."""
-        return root_mean_squares(statistic, share, ridge, floor)
-
-    def scale_slope(self, statistic: np.ndarray, share: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Squared standardised residuals less responsibilities."""
-        return statistic / scale**2 - share
+        """Squared residuals after the step, for linear experts; those of others wait for the next pass."""
+        return super().statistic_after(statistic, steps, gradient, gram) if self.g.linear else statistic
 
     def _line(self) -> tuple[float, float]:
         """Slope and level of the line through g(-1) and g(1), which has the right signs; EM bends it."""

@@ -16,7 +16,7 @@ import numpy as np
 from skmoe.model.families.interval import Interval
 from skmoe.model.families.lognormal import LognormalFamily
 from skmoe.model.family import Family, Law
-from skmoe.model.gaussian import HALF_LOG_2PI, GaussianFamily, root_mean_squares, squares_after
+from skmoe.model.gaussian import HALF_LOG_2PI, GaussianFamily, NoiseFamily
 from skmoe.rows.arrays import Array, array_namespace
 
 __all__ = ["CensoredFamily", "TruncatedFamily"]
@@ -149,14 +149,13 @@ class TruncatedLaw(BoundedLaw):
 
 
 @dataclass(frozen=True)
-class BoundedInner(Family):
+class BoundedInner(NoiseFamily):
     """The law of outputs in parts, laid out parts first: two bounds, or an output and two bounds."""
 
     truncated: bool
 
     name = "bounded"
     location_scale = True
-    has_scale = True
 
     @property
     def parts(self) -> int:  # type: ignore[override]
@@ -168,26 +167,6 @@ class BoundedInner(Family):
         if not self.truncated:
             return CensoredLaw(y[0, ...], y[1, ...], eta, scale)
         return TruncatedLaw(LINEAR.at(y[0, ...], eta, scale), Interval(y[1, ...], y[2, ...], eta, scale), scale)
-
-    def step_scale(self, scale: np.ndarray) -> np.ndarray:
-        """The variance, which cancels in the M-step."""
-        return scale**2
-
-    def statistic_after(
-        self, statistic: np.ndarray, steps: np.ndarray, gradient: np.ndarray, gram: np.ndarray
-    ) -> np.ndarray:
-        """Expected squared residuals after the step."""
-        return squares_after(statistic, steps, gradient, gram)
-
-    def updated_scales(
-        self, statistic: np.ndarray, share: np.ndarray, ridge: float | np.ndarray, floor: float
-    ) -> np.ndarray:
-        """Root mean square residuals, drawn together by a ridge."""
-        return root_mean_squares(statistic, share, ridge, floor)
-
-    def scale_slope(self, statistic: np.ndarray, share: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Expected squared standardised residuals less responsibilities."""
-        return statistic / scale**2 - share
 
     def start_response(self, y: Array) -> Array:
         """The output, the middle of its bounds, or the only one there is."""

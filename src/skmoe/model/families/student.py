@@ -12,8 +12,8 @@ from functools import cached_property
 import numpy as np
 
 from skmoe.model import student
-from skmoe.model.family import Family, Law
-from skmoe.model.gaussian import root_mean_squares, squares_after
+from skmoe.model.family import Law
+from skmoe.model.gaussian import NoiseFamily
 from skmoe.rows.arrays import Array, array_namespace
 
 __all__ = ["StudentFamily"]
@@ -88,7 +88,7 @@ class StudentLaw(Law):
 
 
 @dataclass(frozen=True)
-class StudentFamily(Family):
+class StudentFamily(NoiseFamily):
     """Student t noise about the predictor.
 
     Parameters
@@ -104,7 +104,6 @@ class StudentFamily(Family):
 
     name = "student"
     location_scale = True
-    has_scale = True
 
     def __post_init__(self) -> None:
         if not 0 < self.dof < np.inf:
@@ -123,26 +122,6 @@ class StudentFamily(Family):
     def at(self, y: Array, eta: Array, scale: Array) -> StudentLaw:
         """The law at a block of rows."""
         return StudentLaw(self.dof, y - eta, scale)
-
-    def step_scale(self, scale: np.ndarray) -> np.ndarray:
-        """The squared scale, which cancels in the M-step."""
-        return scale**2
-
-    def statistic_after(
-        self, statistic: np.ndarray, steps: np.ndarray, gradient: np.ndarray, gram: np.ndarray
-    ) -> np.ndarray:
-        """Weighted squared residuals after the step, weights as before."""
-        return squares_after(statistic, steps, gradient, gram)
-
-    def updated_scales(
-        self, statistic: np.ndarray, share: np.ndarray, ridge: float | np.ndarray, floor: float
-    ) -> np.ndarray:
-        """Root mean square weighted residuals, drawn together by a ridge."""
-        return root_mean_squares(statistic, share, ridge, floor)
-
-    def scale_slope(self, statistic: np.ndarray, share: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Weighted squared standardised residuals less responsibilities."""
-        return statistic / scale**2 - share
 
     def start_scale(self, residual: np.ndarray) -> np.ndarray:
         """Residual scales, which outputs far out have widened."""
