@@ -51,7 +51,7 @@ def fit_regressor(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
         del model.parameters_
     family, y, sample_weight = with_trials(family, y, sample_weight)
     rows = rows_to_fit(model, X, y, sample_weight, family.columns)
-    check_outputs(family, rows)
+    check_outputs(family, rows.y, rows.weight)
     learned, control = _learned(model, rows, family, model.noise, model.input_law, options)
     _store(model, learned)
     _store_noise(model, learned)

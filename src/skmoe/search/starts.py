@@ -22,6 +22,7 @@ from skmoe.search.config import SearchConfig
 from skmoe.search.records import Start, StartKind
 from skmoe.search.task import Task
 from skmoe.spectral.experts import ExpertsResult, experts_of
+from skmoe.spectral.outputs import ActivationOutputs
 from skmoe.spectral.scores.fitting import as_law, choose_law, mapped_law
 
 __all__ = [
@@ -198,7 +199,7 @@ def spectral_start(task: Task, problem: Problem, rng: np.random.Generator) -> tu
     try:
         with without_warnings():  # the race judges this start, whatever its rank
             law = _law_of_whitened(task, Z, rng)
-            found = experts_of(Z, y, None, k, family.g, noise_scale=noise, input_law=law, rng=rng)
+            found = experts_of(Z, y, None, k, ActivationOutputs(family.g), noise_scale=noise, input_law=law, rng=rng)
     except ValueError:
         return None  # an activation or inputs that do not qualify: other starts remain
     if len(found.coef) < k:
