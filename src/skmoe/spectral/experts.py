@@ -121,7 +121,7 @@ def learn_experts(
     >>> bool(metrics.regressor_fit(experts.coef, truth.expert_coef) > 0.98)
     True
     """
-    law = get_family(family, activation)
+    law = get_family(family, activation).any_experts
     check_one_number(law)
     X, y = check_unit_rows(X, y, standard=input_law is None)
     check_varies(y)
