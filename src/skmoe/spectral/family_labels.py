@@ -64,6 +64,10 @@ class StepTransform:
         """P_r(y), (n,)."""
         return array_namespace(y).take(to_device(self.values[r - 1], y), self._bins(y))
 
+    def constant(self, r: int) -> float:
+        """Constant before the rank-1 terms of T_r."""
+        return float(self.hermite[r - 1, r])
+
     def _bins(self, y: Array) -> Array:
         xp = array_namespace(y)
         return xp.searchsorted(to_device(self.edges, y), xp.astype(y, xp.float64, copy=False))

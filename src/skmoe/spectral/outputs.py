@@ -54,6 +54,9 @@ class Transform(Protocol):
     def of_order(self, r: int, y: Array) -> Array:
         """P_r, (n,)."""
 
+    def constant(self, r: int) -> float:
+        """E[He_r(Z) P_r(Y)]."""
+
 
 MeanOf = Callable[[Callable[[Array], Array]], np.ndarray]  # mean over rows of a function (m, b) of outputs (b,)
 
@@ -148,6 +151,10 @@ class WorkingTransform:
     def of_order(self, r: int, y: Array) -> Array:
         """P_r, (n,)."""
         return self.of_working.of_order(r, self.working(y))
+
+    def constant(self, r: int) -> float:
+        """E[He_r(Z) P_r(Y)]."""
+        return self.of_working.constant(r)
 
 
 @dataclass(frozen=True)

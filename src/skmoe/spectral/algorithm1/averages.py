@@ -122,7 +122,7 @@ def _averaged_under(task: Task, reference: Reference, rng: np.random.Generator) 
     law = Gaussian(reference.center, root @ root.T)
 
     def labels(order: int) -> Callable[[Array, Array], Array]:
-        unit = float(t.hermite[order - 1, order]) * mean_weight
+        unit = t.constant(order) * mean_weight
         return lambda Z, v: t.of_order(order, v) * reference.weights(reference.coordinates(Z)) / unit
 
     def moment(order: int, basis: np.ndarray | None) -> np.ndarray:

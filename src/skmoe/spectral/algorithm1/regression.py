@@ -47,7 +47,7 @@ def by_regression(task: Task, rng: np.random.Generator) -> ExpertsResult:
     if q < d:
         index = IndexLaw(float(np.sqrt(direction_mean_square(task.law, d))))
         t = task.outputs.transform(noise_under(task, [index]), index)
-        c2 = t.hermite[1, 2]
+        c2 = t.constant(2)
         U, T2 = leading_basis(rows, partial(t.of_order, 2), task.law, np.sign(c2), q, rng)
         spectrum = linalg.eigvalsh(index.spread**2 * T2 / c2)[::-1]
     sample = some_rows(rows, rng)

@@ -52,7 +52,7 @@ class LabelledScores:
         """P_order(y) of component j, over its constant if moments are to be in units of shares: (b,)."""
         t = self.transforms[j]
         value = t.of_order(order, y)
-        return value / float(t.hermite[order - 1, order]) if shares else value
+        return value / t.constant(order) if shares else value
 
     def moment(
         self,
@@ -69,7 +69,7 @@ class LabelledScores:
         if len(set(self.spreads)) == 1:
             t, scale = self.transforms[0], self.spreads[0] ** order
             T = score_moment(X, y, lambda Z, v: t.of_order(order, v), self.law, order, **how)
-            return scale * T / t.hermite[order - 1, order] if shares else T
+            return scale * T / t.constant(order) if shares else T
         parts = []
         for j, (component, spread) in enumerate(zip(self.law.components(self.d), self.spreads, strict=True)):
             own = Gaussian(component.mean, component.covariance)
