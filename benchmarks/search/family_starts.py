@@ -13,12 +13,12 @@ import argparse
 import json
 import time
 import warnings
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy import optimize
 
 from skmoe import MoERegressor
@@ -110,7 +110,8 @@ def main() -> None:
     for name in arguments.families:
         for n, d, k in (s for s in SETTINGS if s[2] in arguments.experts):
             asked = [(name, n, d, k, seed) for seed in range(arguments.problems)]
-            without, having = zip(*Parallel(arguments.jobs)(delayed(both)(problem) for problem in asked), strict=True)
+            with get_context("fork").Pool(arguments.jobs) as pool:
+                without, having = zip(*pool.map(both, asked, chunksize=1), strict=True)
             best = np.maximum([f[0] for f in without], [f[0] for f in having])
             record = {
                 "problems": arguments.problems,
