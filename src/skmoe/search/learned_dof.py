@@ -20,7 +20,9 @@ from skmoe.search.task import Task
 
 __all__ = ["fit_with_dof"]
 
-RANGE = (1.0, 100.0)  # of the degrees of freedom; above, the law is Gaussian for all that rows tell
+GRID = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 100.0)
+"""Degrees of freedom that are compared first, since the profile may have a maximum at either end; above the last, the
+law is Gaussian for all that rows tell."""
 EXACT = 1e-3  # relative, to which they are found
 STEP = 1e-3  # of differences over their log
 
@@ -59,10 +61,16 @@ def _best_dof(task: Task, k: int, theta: Theta) -> tuple[Task, Theta]:
         found[log_dof] = fit.objective, fit.theta
         return -fit.objective
 
-    bounds = tuple(np.log(RANGE).tolist())
-    best = float(optimize.minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": EXACT}).x)
-    best = min(found, key=lambda log_dof: -found[log_dof][0]) if best not in found else best
-    family = StudentFamily(float(np.exp(best)), learned=True)
+    assert isinstance(task.spec.family, StudentFamily)
+    grid, here = np.log(GRID), float(np.log(task.spec.family.dof))
+    # outward from where the optimum was found, so that each fit starts from its neighbour's
+    for log_dof in sorted(grid.tolist(), key=lambda other: abs(other - here)):
+        loss(log_dof)
+    place = int(np.argmax([found[log_dof][0] for log_dof in grid.tolist()]))
+    bounds = float(grid[max(place - 1, 0)]), float(grid[min(place + 1, len(grid) - 1)])
+    optimize.minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": EXACT})
+    best = max(found, key=lambda log_dof: found[log_dof][0])
+    family = StudentFamily(min(float(np.exp(best)), GRID[-1]), learned=True)
     return replace(task, spec=replace(task.spec, family=family)), found[best][1]
 
 
