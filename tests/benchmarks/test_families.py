@@ -37,3 +37,9 @@ def test_student_experts_do_not_follow_gross_errors(family, seed):
     model = MoERegressor(2, family=family, penalty=0, calibration=None, random_state=0).fit(X, spoilt)
     order = metrics.match_experts(model.expert_coef_, truth)
     assert abs(model.expert_coef_[order] - truth).max() < 0.1
+
+
+def test_starts_that_agree_on_a_lesser_optimum_of_yes_and_no_are_not_believed():
+    reach = checkout.load("benchmarks.families.family_reach")
+    gap, _ = reach.gap_and_seconds("binomial", 2000, 3, 3, 2)
+    assert gap < reach.ENOUGH
