@@ -113,7 +113,7 @@ class NegativeBinomialFamily(PoissonFamily):
     scale_name = "variation"
     may_end_at_least_scale = True
 
-    def at(self, y: Array, eta: Array, scale: Array) -> NegativeBinomialLaw:  # type: ignore[override]
+    def at(self, y: Array, eta: Array, scale: Array) -> Law:
         """The law at a block of rows."""
         return NegativeBinomialLaw(y, bounded(eta), bounded_scale(scale))
 
