@@ -45,10 +45,6 @@ KINDS = (
 )
 """Kinds of random starts, by turns."""
 
-FAR = 4.0
-"""Median absolute deviations from the median beyond which an output is far from the others: 2.7 standard deviations
-of a Gaussian, so that experts apart from one another are hardly touched."""
-
 
 def by_turns(count: int, first: int = 0) -> list[StartKind]:
     """So many kinds of random starts, by turns, from the given place on."""
@@ -89,12 +85,12 @@ def drawn_starts(
     problem: Problem, kinds: Sequence[StartKind], number: int, rng: np.random.Generator, config: SearchConfig
 ) -> list[Start]:
     """Random starts of the given kinds, numbered from `number`."""
-    problem = _without_far_outputs(problem)
+    problem = _without_far_outputs(problem, config)
     batch = labelled_batch(problem, _labels(problem, kinds, rng, config), config.label_purity)
     return [Start(f"{kind} {number + i}", kind, batch.theta(i)) for i, kind in enumerate(kinds)]
 
 
-def _without_far_outputs(problem: Problem) -> Problem:
+def _without_far_outputs(problem: Problem, config: SearchConfig) -> Problem:
     """The same problem, for experts with heavy tails with outputs far from the others moved in.
 
     Least squares would follow them, and an expert that begins with them may keep them for itself.
@@ -105,7 +101,7 @@ def _without_far_outputs(problem: Problem) -> Problem:
     rows = problem.laid_out()
     y = to_numpy(rows.y)
     middle = np.median(y, axis=0)
-    reach = FAR * np.median(np.abs(y - middle), axis=0)
+    reach = config.far_outputs * np.median(np.abs(y - middle), axis=0)
     if not np.all(reach > 0):  # more than half of the outputs are the same
         return problem
     near = to_device(np.clip(y, middle - reach, middle + reach), rows.y)
