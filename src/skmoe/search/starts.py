@@ -96,7 +96,7 @@ def _without_far_outputs(problem: Problem, config: SearchConfig) -> Problem:
     Least squares would follow them, and an expert that begins with them may keep them for itself.
     """
     dof = problem.family.noise_dof
-    if dof is None or not np.isfinite(dof):
+    if dof is None or np.all(np.isinf(dof)):
         return problem
     rows = problem.laid_out()
     y = to_numpy(rows.y)
