@@ -1,6 +1,6 @@
 """Robustness: Gaussian and Student t experts where two outputs in a hundred are gross errors.
 
-    python benchmarks/families/outliers.py [--seeds 50] [--rows 2000]
+    python benchmarks/families/outliers.py [--seeds 100] [--rows 2000]
 
 Two Gaussian experts of noise 0.3 over three inputs; two rows in a hundred have 10 to 40 added to their output or taken
 from it. Printed is the root mean squared error of experts' coefficients without and with the errors, over seeds 0, 1,
@@ -50,7 +50,7 @@ def outputs_of(seed: int, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, n
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=50)
+    parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--rows", type=int, default=2000)
     parser.add_argument("--record", action="store_true", help=f"write figures to {RESULTS.name}")
     args = parser.parse_args()
