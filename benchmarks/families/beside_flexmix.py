@@ -81,7 +81,6 @@ CASES = (
     Case("NPreg yb", "binomial", 2, n_init=20, infinite=True),
     Case("simulated", "poisson", 2, rows=5000),
     Case("simulated", "poisson", 3, rows=5000),
-    Case("simulated", "binomial", 2, rows=5000),
     Case("simulated two-valued", "gamma", 2, (0,), (1, 2), rows=2000),
 )
 
