@@ -115,6 +115,17 @@ def test_classes_without_weight_are_left_out():
     assert model.expert_coef_.shape == (1, 1, 2)
 
 
+@pytest.mark.parametrize("labels", [[1.0, 2.0, 4.0], [3, 7, 2**60 + 1], [False, True]])
+def test_labels_of_pytorch_keep_their_type(labels):
+    torch = pytest.importorskip("torch", exc_type=ImportError)
+    X, y, _ = made(300)
+    codes = np.minimum(np.searchsorted(NAMES, y), len(labels) - 1)
+    model = MoEClassifier(1).fit(torch.asarray(X), torch.asarray(np.array(labels)[codes]))
+    found = model.predict(torch.asarray(X))
+    assert found.dtype == torch.asarray(np.array(labels)).dtype
+    assert_array_equal(found.numpy(), model.predict(X))
+
+
 def test_rows_of_pytorch_and_of_tables_give_the_same_fit():
     torch = pytest.importorskip("torch", exc_type=ImportError)
     pa = pytest.importorskip("pyarrow")

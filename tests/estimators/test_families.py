@@ -234,7 +234,8 @@ def test_student_experts_withstand_outliers():
     assert error("gaussian", spoilt) > 3 * error("student", spoilt)
 
 
-FILED = [*NAMES, StudentFamily(3.0), "censored-gaussian", "censored-lognormal", TruncatedFamily(lower=0.0), "trials"]
+FILED = [*NAMES, StudentFamily(3.0), "censored-gaussian", "censored-lognormal", TruncatedFamily(lower=0.0)]
+FILED += ["trials", "poisson exposure", "negative-binomial exposure"]
 
 
 @pytest.mark.parametrize("family", FILED, ids=str)
@@ -248,6 +249,8 @@ def test_model_file_holds_the_family(family, tmp_path):
         y = np.column_stack([y, np.where(y > 1.5, np.inf, y)])
     elif family == "trials":
         family, y = "binomial", np.column_stack([np.round(3 * y), np.ones(120)])
+    elif str(family).endswith("exposure"):
+        family, y = family.split()[0], np.column_stack([rng.poisson(2 * y), y])
     model = MoERegressor(1, family=family).fit(X, y)
     model.save(tmp_path / "model.skmoe")
     again = skmoe.load(tmp_path / "model.skmoe")

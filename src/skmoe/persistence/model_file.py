@@ -16,7 +16,7 @@ import numpy as np
 
 from skmoe.model.activations import ACTIVATIONS, get_activation
 from skmoe.model.calibration import Calibration
-from skmoe.model.families import FAMILIES, BinomialFamily, MultinomialFamily, StudentFamily, TrialsFamily
+from skmoe.model.families import FAMILIES, OF_TWO_COLUMNS, BinomialFamily, MultinomialFamily, StudentFamily
 from skmoe.model.family import Family
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.model.parameters import MoEParameters
@@ -263,7 +263,7 @@ def _family_setting(family: Family) -> str | Family:
     for name, known in FAMILIES.items():
         if family == known:
             return name
-    return "binomial" if isinstance(family, TrialsFamily) else family
+    return family.name if family == OF_TWO_COLUMNS.get(family.name) else family
 
 
 def _members(experts: list[int], arrays: Mapping[str, np.ndarray], family: Any) -> tuple[MoEParameters, ...]:

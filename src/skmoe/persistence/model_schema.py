@@ -12,7 +12,12 @@ from dataclasses import asdict
 from typing import Any
 
 from skmoe.model.activations import ACTIVATIONS
-from skmoe.model.families import FAMILIES, TrialsFamily
+from skmoe.model.families import (
+    FAMILIES,
+    NegativeBinomialExposureFamily,
+    PoissonExposureFamily,
+    TrialsFamily,
+)
 from skmoe.model.family import Family
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.persistence.archive import ArraySpec, Values
@@ -135,9 +140,14 @@ FREE: Check = lambda value, where: None  # noqa: E731 - checked by the estimator
 TABLE = of_type(TableEncoder, without=OF_THE_TABLE)
 LABEL = either(text, boolean, whole(-(2**63)), number())
 KINDS = ("regressor", "classifier")
-FAMILY_TYPES: dict[str, type[Family]] = {name: type(family) for name, family in FAMILIES.items()} | {
-    "binomial trials": TrialsFamily
+TWO_COLUMN_TYPES: dict[str, type[Family]] = {
+    "binomial trials": TrialsFamily,
+    "poisson exposure": PoissonExposureFamily,
+    "negative-binomial exposure": NegativeBinomialExposureFamily,
 }
+"""Families of two columns of outputs: a setting names them like those of one."""
+
+FAMILY_TYPES: dict[str, type[Family]] = {name: type(family) for name, family in FAMILIES.items()} | TWO_COLUMN_TYPES
 """Families that a file can name; a file without a name is of Gaussian experts."""
 
 
@@ -146,7 +156,7 @@ def family_record(family: Family) -> dict[str, Any] | None:
     if type(family) is GaussianFamily:
         return None
     for name, kind in FAMILY_TYPES.items():
-        if type(family) is kind and name in (family.name, "binomial trials"):
+        if type(family) is kind and (name == family.name or name in TWO_COLUMN_TYPES):
             fields: dict[str, Any] = asdict(family)  # type: ignore[call-overload]
             return {"name": name} | {key: list(v) if isinstance(v, tuple) else v for key, v in fields.items()}
     raise ValueError(

@@ -113,6 +113,7 @@ class StudentFamily(NoiseFamily):
 
     name = "student"
     location_scale = True
+    most_scale_ratio = 20.0
 
     def __post_init__(self) -> None:
         if not 0 < self.dof < np.inf:
