@@ -55,10 +55,13 @@ $(OLDEST)/.installed: pyproject.toml tests/lower_bounds.py
 test-oldest: $(OLDEST)/.installed
 	OMP_NUM_THREADS=1 SCIPY_ARRAY_API=1 $(OLDEST)/bin/pytest -n auto src tests
 
+# pyenv, where it is there, has to be told which of its versions is meant.
 PYTHONS := python3.11 python3.12 python3.13
 test-pythons:
 	@for python in $(PYTHONS); do \
-		if ! $$python --version > /dev/null 2>&1; then echo "$$python is not there"; continue; fi; \
+		export PYENV_VERSION=$${python#python}; \
+		if ! $$python --version > /dev/null 2>&1; then echo "$$python is not there: skipped"; continue; fi; \
+		echo "$$($$python --version)"; \
 		$$python -m venv .venv-$$python \
 		&& .venv-$$python/bin/pip install --quiet --disable-pip-version-check --editable ".[test]" \
 		&& OMP_NUM_THREADS=1 SCIPY_ARRAY_API=1 .venv-$$python/bin/pytest -n auto src tests || exit 1; \
@@ -74,7 +77,7 @@ $(AUDIT)/.installed: pyproject.toml
 	touch $@
 
 audit: $(AUDIT)/.installed
-	$(AUDIT)/bin/pip-audit --strict --progress-spinner off $$(printf -- '--path %s ' $(AUDIT)/user/lib/python3*/site-packages)
+	$(PYTHON) benchmarks/reliability/audit.py --pip-audit $(AUDIT)/bin/pip-audit --path $$(echo $(AUDIT)/user/lib/python3*/site-packages)
 
 soak: $(VENV)/.installed
 	$(BIN)/python benchmarks/reliability/soak.py --write

@@ -112,7 +112,8 @@ def _from_path(source: str | os.PathLike[str], where: str, asked: Reading) -> So
         return _from_text(where, kind, paths, asked, None)
     if kind == "excel":
         return _from_excel(where, paths)
-    dataset = _dataset(kind, [str(p) for p in paths])
+    with named_after(where, kind):
+        dataset = _dataset(kind, [str(p) for p in paths])
     return Source(where, kind, tuple(paths), dataset, nameless=(INDEX,) if INDEX in dataset.schema.names else ())
 
 
