@@ -36,6 +36,8 @@ RESULTS = Path(__file__).parents[1] / "results" / "extremes.json"
 PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
 N, D = 300, 3
 SAME = 1e-6
+REFUSALS = ("X has columns ", "y ", "sample_weight ")
+"""How a refusal that names what is refused begins."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,7 @@ def outcome(case: Case, settings: dict[str, Any]) -> tuple[str, str]:
             found = measures(model, X, y, case)
         except ValueError as error:
             words = str(error)
-            return ("refused" if "column" in words or "y " in words else "error"), words
+            return ("refused" if words.startswith(REFUSALS) else "error"), words
         except Exception as error:
             return "error", f"{type(error).__name__}: {error}"
     expected = ordinary(X0.tobytes(), y0.tobytes(), weight is not None, tuple(settings.items()))

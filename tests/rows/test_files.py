@@ -1,6 +1,7 @@
 """Tables opened: read at once, in batches, and as columns of numbers."""
 
 import gc
+import resource
 import struct
 
 import numpy as np
@@ -186,3 +187,21 @@ def test_binary_file_that_asks_for_all_memory_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(type(table), "_scans", asks)
     with pytest.raises(TableError, match=r"t\.parquet: asks for more memory than there is \(malloc .*write it again"):
         list(table.cells(["y"]))
+
+
+def test_size_that_a_parquet_page_claims_is_not_believed(tmp_path):
+    path = tmp_path / "t.parquet"
+    pq.write_table(
+        pa.table({"kind": ["first", "second", "third"] * 10}), path, compression="zstd", use_dictionary=False
+    )
+    content = bytearray(path.read_bytes())
+    # its first page begins after the mark PAR1: type, then sizes of the page unpacked and packed, as thrift writes them
+    assert content[4:6] == b"\x15\x00"
+    packed = content.index(b"\x15", 7) + 1
+    end = next(i for i in range(packed, packed + 5) if content[i] < 128) + 1  # of a number in pieces of seven bits
+    content[packed:end] = b"\xfe\xff\xff\xff\x07"  # 2**30 - 1
+    path.write_bytes(content)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(TableError, match=r"t\.parquet: is damaged"):
+        list(open_table(path).cells(["kind"]))
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # kB
