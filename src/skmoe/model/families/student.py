@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from skmoe.model.gaussian import NoiseFamily
 from skmoe.rows.arrays import Array, array_namespace
 
 __all__ = ["StudentFamily"]
+
+LEAST_DOF = 0.01  # with fewer, quantiles are no floating-point numbers
 
 
 @dataclass(frozen=True)
@@ -106,8 +109,8 @@ class StudentFamily(NoiseFamily):
     location_scale = True
 
     def __post_init__(self) -> None:
-        if not 0 < self.dof < np.inf:
-            raise ValueError(f"dof must be a positive number; got {self.dof!r}")
+        if not isinstance(self.dof, Real) or not LEAST_DOF <= self.dof < np.inf:
+            raise ValueError(f"dof must be a number of {LEAST_DOF} or more; got {self.dof!r}")
 
     @property
     def noise_dof(self) -> float | None:  # type: ignore[override]
