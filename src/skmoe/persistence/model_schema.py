@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from itertools import pairwise
 from typing import Any
 
 from skmoe.model.activations import ACTIVATIONS
@@ -133,6 +134,8 @@ CALIBRATION = record({"shift": number(), "scale": number(above=0.0), "dof": numb
 COLUMNS = either(nothing, listed(either(text, whole(-(2**63)))))  # that experts or gate look at, by name or place
 FREE: Check = lambda value, where: None  # noqa: E731 - checked by the estimator itself, when it is built
 TABLE = of_type(TableEncoder, without=OF_THE_TABLE)
+CATEGORICAL = either(nothing, text, listed(either(text, whole())))
+REPEATS = whole(0, 10**6)  # of work, as no one asks for more: a file comes from anywhere
 LABEL = either(text, boolean, whole(-(2**63)), number())
 KINDS = ("regressor", "classifier")
 FAMILY_TYPES: dict[str, type[Family]] = {name: type(family) for name, family in FAMILIES.items()} | {
@@ -158,6 +161,17 @@ def family_from(record: Mapping[str, Any]) -> Family:
     return FAMILY_TYPES[record["name"]](**{name: value for name, value in record.items() if name != "name"})
 
 
+def _classes(value: Any, where: str) -> None:
+    """Labels of one kind, each once and in order, as a fit finds them."""
+    listed(LABEL)(value, where)
+    if len(value) < 2:
+        raise ValueError("a classifier has two classes or more")
+    if len({type(label) for label in value}) > 1:
+        raise ValueError(f"{where} has labels of several kinds")
+    if any(not a < b for a, b in pairwise(value)):
+        raise ValueError(f"{where} must be sorted, each label there once")
+
+
 def _family(value: Any, where: str) -> None:
     """The record of a family: its name, and the fields of its type."""
     one_of(*FAMILY_TYPES)(value.get("name") if isinstance(value, dict) else None, f"{where}.name")
@@ -175,6 +189,8 @@ def header_check(d: int, k: int, kind: str = "regressor") -> Check:
                 {},
                 {name: FREE for name in settings}
                 | dict.fromkeys(("expert_features", "gate_features"), COLUMNS)
+                | dict.fromkeys(("n_init", "averaging"), REPEATS)
+                | {"categorical": CATEGORICAL}
                 | ({"activation": one_of(*ACTIVATIONS)} if kind == "regressor" else {}),
             ),
             "numbers": record(NUMBERS),
@@ -182,7 +198,7 @@ def header_check(d: int, k: int, kind: str = "regressor") -> Check:
             "calibration": either(nothing, CALIBRATION),
             "members": listed(whole(1)),
         }
-        | ({"kind": one_of(kind), "classes": listed(LABEL)} if kind == "classifier" else {}),
+        | ({"kind": one_of(kind), "classes": _classes} if kind == "classifier" else {}),
         {"feature_names": listed(text, d), "origin": listed(number(), d), "kind": one_of(kind)} | more,
     )
 
