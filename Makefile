@@ -12,7 +12,7 @@ help:
 	@echo "make test-pythons  the tests with each Python of 3.11, 3.12 and 3.13 that is there"
 	@echo "make audit     known weaknesses of the packages that a user installs, by pip-audit"
 	@echo "make soak      10,000 fits, saves and loads by threads and processes, with kills and a full disk"
-	@echo "make fuzz      hostile model files, checkpoints, CSV files, command lines and tables, a quarter of an hour"
+	@echo "make fuzz      hostile model files, checkpoints, table files, command lines and tables, within a quarter of an hour"
 	@echo "make docs      the site, with its gallery, into docs/_build/html"
 	@echo "make accuracy  Algorithm 1 alone, over 20 seeds, beside the plain decompositions"
 	@echo "make reproduce the paper's tables and figures; what was run before is not run again"

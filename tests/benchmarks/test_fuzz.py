@@ -109,10 +109,9 @@ def test_results_are_of_full_runs_without_a_fault():
         assert max(s["above_mib"] for s in slices) < MOST_MIB, name
 
 
-def test_slice_run_again_takes_the_place_of_the_one_before(tmp_path):
+def test_slice_run_again_takes_the_place_of_those_with_its_cases(tmp_path):
     results = tmp_path / "fuzz.json"
-    one = {"start": 0, "seed": 0, "cases": 5}
-    page.kept(results, "model files", one)
-    page.kept(results, "model files", {"start": 5, "seed": 0, "cases": 5})
-    page.kept(results, "model files", {**one, "cases": 7})
-    assert [s["cases"] for s in json.loads(results.read_text())["model files"]] == [7, 5]
+    for start, cases, seed in ((0, 5, 0), (5, 5, 0), (10, 5, 0), (0, 9, 1), (0, 7, 0)):
+        page.kept(results, "model files", {"start": start, "seed": seed, "cases": cases})
+    slices = json.loads(results.read_text())["model files"]
+    assert [(s["seed"], s["start"], s["cases"]) for s in slices] == [(0, 0, 7), (0, 10, 5), (1, 0, 9)]
