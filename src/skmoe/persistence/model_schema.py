@@ -238,6 +238,7 @@ def _history(d: int, k: int) -> Check:
             "searched": whole(1),
         },
         {
+            "limited": boolean,
             "folds": whole(),
             "fold_rows": whole(),
             "regimes": listed(_regime(d, k), k),
