@@ -301,3 +301,13 @@ def test_families_and_classifiers_that_no_fit_gives_are_refused(others, tmp_path
     skmoe.load(path)
     rewrite(path, change=change)
     refuse(path)
+
+
+def test_name_that_is_there_twice_in_a_text_is_refused(path):
+    text = parts_of(path)["model.json"].replace(b'"format"', b'"format": 99, "format"', 1)
+    write_parts(path, parts_of(path) | {"model.json": text})
+    refuse(path, "a name is there twice")
+
+
+def test_path_may_be_bytes(path):
+    assert skmoe.load(str(path).encode()).n_features_in_ == skmoe.load(path).n_features_in_

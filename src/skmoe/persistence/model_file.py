@@ -142,7 +142,8 @@ def load_model(path: str | os.PathLike[str], make: Mapping[str, Callable[..., An
     ModelFileError
         If it is not whole, not a model file, or of a later version.
     """
-    shown = visible(os.fspath(path))
+    path = os.fsdecode(path)
+    shown = visible(path)
     try:
         with opened(Path(path)) as archive:
             return _read(archive, make, shown)

@@ -44,15 +44,13 @@ def read_excel(where: str, place: Path) -> tuple[Any, tuple[str, ...], list[str]
             f'{where}: reading Excel files needs openpyxl: pip install "skmoe[data]", or save the sheet as CSV'
         ) from error
     try:
-        with zipfile.ZipFile(place) as file:
-            unpacked = sum(info.file_size for info in file.infolist())
-        _refuse_large(TIMES_UNPACKED * unpacked, f"{where}: the workbook")
-        book = openpyxl.load_workbook(place, read_only=True, data_only=True)
-        try:
+        with open(place, "rb") as file:  # by us, since openpyxl leaves a damaged one open
+            with zipfile.ZipFile(file) as parts:
+                unpacked = sum(info.file_size for info in parts.infolist())
+            _refuse_large(TIMES_UNPACKED * unpacked, f"{where}: the workbook")
+            book = openpyxl.load_workbook(file, read_only=True, data_only=True)
             rows = _rows(where, book.worksheets[0])
             others = [other.title for other in book.worksheets[1:]]
-        finally:
-            book.close()
     except (TableError, OSError, MemoryError):
         raise
     except Exception as error:  # openpyxl believes a file, and whatever a damaged one makes it raise is one refusal
