@@ -11,7 +11,6 @@ from skmoe.model.family import Family
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.rows.arrays import Array, array_namespace
 from skmoe.rows.blocks import sum_over_blocks
-from skmoe.rows.inputs import RowsToFit
 
 __all__ = ["check_outputs"]
 
@@ -21,7 +20,7 @@ MOST_ABOVE, MOST_BELOW = math.log(1e7), math.log(1e100)
 """How far gamma outputs may lie above and below their geometric mean, in logs: further out curvatures overflow."""
 
 
-def check_outputs(family: Family, rows: RowsToFit) -> None:
+def check_outputs(family: Family, y: Array, weight: Array | None) -> None:
     """Refuse outputs that the family cannot give; missing values and infinities are refused elsewhere."""
     if isinstance(family, GaussianFamily):
         return
@@ -38,18 +37,18 @@ def check_outputs(family: Family, rows: RowsToFit) -> None:
         found = xp.where(wrong & xp.isfinite(first), first, xp.zeros_like(first))
         return xp.sum(xp.astype(wrong, xp.float64)), _Extreme(float(xp.min(found)), float(xp.max(found)))
 
-    wrong, extreme = sum_over_blocks(kernel, rows.y, rows.weight, block_rows=BLOCK_ROWS)
+    wrong, extreme = sum_over_blocks(kernel, y, weight, block_rows=BLOCK_ROWS)
     if float(wrong):
         example = extreme.low if extreme.low < 0 else extreme.high
         raise ValueError(
-            f"family={family.name!r} takes {family.support} as y; {int(wrong)} of {rows.y.shape[0]} values are not"
+            f"family={family.name!r} takes {family.support} as y; {int(wrong)} of {y.shape[0]} values are not"
             f"{'' if family.columns > 1 else f', such as {example:g}'}: choose another family, or drop those rows"
         )
     if isinstance(family, GammaFamily | LognormalFamily):
-        _check_ratios(family, rows)
+        _check_ratios(family, y, weight)
 
 
-def _check_ratios(family: Family, rows: RowsToFit) -> None:
+def _check_ratios(family: Family, y: Array, weight: Array | None) -> None:
     """Refuse positive outputs so far apart that the law's means or likelihood are no floating-point numbers."""
 
     def kernel(y: Array, weight: Array | None) -> tuple[Any, ...]:
@@ -60,7 +59,7 @@ def _check_ratios(family: Family, rows: RowsToFit) -> None:
         n = xp.sum(xp.astype(counted, xp.float64))
         return n, xp.sum(logs), xp.sum(logs**2), _Extreme(float(xp.min(logs)), float(xp.max(logs)))
 
-    n, total, squares, extreme = sum_over_blocks(kernel, rows.y, rows.weight, block_rows=BLOCK_ROWS)
+    n, total, squares, extreme = sum_over_blocks(kernel, y, weight, block_rows=BLOCK_ROWS)
     mean = float(total) / max(float(n), 1.0)
     variance = max(float(squares) / max(float(n), 1.0) - mean**2, 0.0)
     above, below = extreme.high - mean, mean - extreme.low

@@ -22,7 +22,10 @@ MOST_ROWS = 20_000
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows as arrays, inputs (n, d) and outputs (n,) or None, and of how many they were taken (`total`)."""
+    """Rows as arrays, inputs (n, d) and outputs (n,) or None, and of how many they were taken (`total`).
+
+    Outputs of a classifier are the numbers of their classes.
+    """
 
     values: np.ndarray
     y: np.ndarray | None
@@ -33,7 +36,7 @@ class Rows:
     def of(cls, model: Any, X: Any, y: Any) -> Rows:
         """Rows, after a check against the columns that the model was fitted to."""
         check_model(model)
-        arrays = rows_to_use(model, X, y)
+        arrays = rows_to_use(model, X, None) if y is None else model._rows_with_outputs(X, y)
         total = int(arrays[0].shape[0])
         taken = take_rows(arrays, evenly_spaced(total, MOST_ROWS))
         values, outputs = (None if a is None else np.asarray(to_numpy(a), dtype=np.float64) for a in taken)

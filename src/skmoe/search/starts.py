@@ -24,6 +24,7 @@ from skmoe.search.records import Start, StartKind
 from skmoe.search.task import Task
 from skmoe.spectral.decomposition import matching
 from skmoe.spectral.experts import ExpertsResult, experts_of
+from skmoe.spectral.outputs import ActivationOutputs
 from skmoe.spectral.scores.fitting import as_law, choose_law, mapped_law
 
 __all__ = [
@@ -203,10 +204,8 @@ def spectral_start(task: Task, problem: Problem, rng: np.random.Generator) -> tu
     try:
         with without_warnings():  # the race judges this start, whatever its rank
             law = _law_of_whitened(task, Z, rng)
-            matched = partial(matching, tol=MATCHED)
-            found = experts_of(
-                Z, y, None, k, family.g, noise_scale=noise, input_law=law, rng=rng, decomposition=matched
-            )
+            matched, outputs = partial(matching, tol=MATCHED), ActivationOutputs(family.g)
+            found = experts_of(Z, y, None, k, outputs, noise_scale=noise, input_law=law, rng=rng, decomposition=matched)
     except ValueError:
         return None  # an activation or inputs that do not qualify: other starts remain
     if len(found.coef) < k:
