@@ -34,6 +34,7 @@ from skmoe.spectral.scores.reference import Reference, choose_reference, referen
 __all__ = ["by_regression"]
 
 ROUNDS = 4  # of experts and reference in turn, where the law of an index depends on the expert
+START_TOL = 1e-7  # of what is only a start: other methods go on from it, and finer takes up to five times the steps
 SETTLED = 1e-3  # experts that move by less between rounds have settled
 SHARE_SD = 0.2  # spread of an expert's share about 1/k, in units of 1/k, before the data speak
 GATE_CURVATURE = 0.06  # spread of a gate's mean curvature along its expert, relative to that of its share
@@ -99,6 +100,7 @@ def _regressed(task: Task, reference: Reference, spectrum: Any, rng: np.random.G
     if task.decomposition == "matching":
         modes = _weight_modes(t, k, d)
         knowledge = {"T1": moments.T1, "variances": moments.variances, "modes": modes, "share_sd": SHARE_SD / k}
+        knowledge |= {} if task.settle else {"tol": START_TOL}
     found = decompose(task.decomposition, moments.T2, moments.T3, k, rng, **knowledge)
     if spectrum is None:
         spectrum = linalg.eigvalsh(moments.T2)[::-1]
