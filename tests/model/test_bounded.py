@@ -124,3 +124,17 @@ def test_lognormal_bounds_are_taken_by_their_logs():
 @pytest.mark.parametrize("row", [[2.0, 1.0], [-INF, INF], [INF, INF], [np.nan, 1.0]])
 def test_bounds_that_cannot_be_are_told(row):
     np.testing.assert_array_equal(CensoredFamily().impossible(np.array([[0.0, 1.0], row])), [False, True])
+
+
+@pytest.mark.parametrize(
+    ("bounds", "words"),
+    [
+        ({"lower": 5.0, "upper": 1.0}, "the lower bound must be below the upper one"),
+        ({"lower": np.inf}, "the lower bound must be below the upper one"),
+        ({"upper": np.nan}, "bounds must be numbers or None"),
+        ({"lower": "x"}, "bounds must be numbers or None"),
+    ],
+)
+def test_bounds_that_hold_nothing_are_refused(bounds, words):
+    with pytest.raises(ValueError, match=words):
+        TruncatedFamily(**bounds)

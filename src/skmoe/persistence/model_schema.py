@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from itertools import pairwise
 from typing import Any
 
 from skmoe.model.activations import ACTIVATIONS
@@ -138,6 +139,8 @@ CALIBRATION = record({"shift": number(), "scale": number(above=0.0), "dof": numb
 COLUMNS = either(nothing, listed(either(text, whole(-(2**63)))))  # that experts or gate look at, by name or place
 FREE: Check = lambda value, where: None  # noqa: E731 - checked by the estimator itself, when it is built
 TABLE = of_type(TableEncoder, without=OF_THE_TABLE)
+CATEGORICAL = either(nothing, text, listed(either(text, whole())))
+REPEATS = whole(0, 10**6)  # of work, as no one asks for more: a file comes from anywhere
 LABEL = either(text, boolean, whole(-(2**63)), number())
 KINDS = ("regressor", "classifier")
 TWO_COLUMN_TYPES: dict[str, type[Family]] = {
@@ -169,6 +172,17 @@ def family_from(record: Mapping[str, Any]) -> Family:
     return FAMILY_TYPES[record["name"]](**{name: value for name, value in record.items() if name != "name"})
 
 
+def _classes(value: Any, where: str) -> None:
+    """Labels of one kind, each once and in order, as a fit finds them."""
+    listed(LABEL)(value, where)
+    if len(value) < 2:
+        raise ValueError("a classifier has two classes or more")
+    if len({type(label) for label in value}) > 1:
+        raise ValueError(f"{where} has labels of several kinds")
+    if any(not a < b for a, b in pairwise(value)):
+        raise ValueError(f"{where} must be sorted, each label there once")
+
+
 def _family(k: int) -> Check:
     """The record of a family of k experts: its name, and the fields of its type."""
 
@@ -191,6 +205,8 @@ def header_check(d: int, k: int, kind: str = "regressor") -> Check:
                 {},
                 {name: FREE for name in settings}
                 | dict.fromkeys(("expert_features", "gate_features"), COLUMNS)
+                | dict.fromkeys(("n_init", "averaging"), REPEATS)
+                | {"categorical": CATEGORICAL}
                 | ({"activation": one_of(*ACTIVATIONS)} if kind == "regressor" else {}),
             ),
             "numbers": record(NUMBERS),
@@ -198,7 +214,7 @@ def header_check(d: int, k: int, kind: str = "regressor") -> Check:
             "calibration": either(nothing, CALIBRATION),
             "members": listed(whole(1)),
         }
-        | ({"kind": one_of(kind), "classes": listed(LABEL)} if kind == "classifier" else {}),
+        | ({"kind": one_of(kind), "classes": _classes} if kind == "classifier" else {}),
         {"feature_names": listed(text, d), "origin": listed(number(), d), "kind": one_of(kind)} | more,
     )
 
