@@ -27,6 +27,7 @@ GIVE_UP = 0.03  # size below which a direction is replaced by EM's
 FEWEST_ROWS = 0.5  # that an expert is left
 MANY_COLUMNS = 48  # from which Gram matrices cost more than the steps they save
 REFRESH = 3  # steps that a preconditioner serves
+ELEMENTWISE = 40  # operations on a row and expert beside products, two exponentials among them
 
 
 @dataclass(frozen=True)
@@ -108,9 +109,9 @@ class BatchAscent:
 
     @property
     def work(self) -> float:
-        """Multiplications and additions of a step, about: predictors of experts and gate, and their gradients."""
+        """Operations of a step, about: predictors of experts and gate, their gradients, and what is done to each."""
         _, k, De = self.batch.A.shape
-        return 2.0 * self.problem.n * len(self) * k * (De + self.batch.W.shape[2])
+        return float(self.problem.n * len(self) * k * (2 * (De + self.batch.W.shape[2]) + ELEMENTWISE))
 
     # -- steps --------------------------------------------------------------------------------------------------------
 

@@ -36,8 +36,11 @@ def removal_losses(problem: Problem, batch: ThetaBatch) -> np.ndarray:
 
     def others(P: Array) -> Array:
         xp = array_namespace(P)  # sums of the others, since 1 - p has no digits left near 1
-        parts = [xp.sum(P[:, :i, :], axis=1) + xp.sum(P[:, i + 1 :, :], axis=1) for i in range(batch.k)]
-        return xp.stack(parts, axis=1)
+        before, after = [xp.zeros_like(P[:, 0, :])], [xp.zeros_like(P[:, 0, :])]
+        for i in range(batch.k - 1):
+            before.append(before[-1] + P[:, i, :])
+            after.append(after[-1] + P[:, batch.k - 1 - i, :])
+        return xp.stack([a + b for a, b in zip(before, after[::-1], strict=True)], axis=1)
 
     def kernel(post: BatchPosterior, block: Block) -> tuple[Array]:
         xp = array_namespace(block.U)

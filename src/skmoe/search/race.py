@@ -63,7 +63,7 @@ class Search:
     ended, most_starts : int
         Starts that have ended, and how many there may be at most, as far as is known.
     work : float
-        Multiplications and additions of its climbs so far.
+        Operations of its climbs so far.
     limited : bool
         Whether it ended for its work, and more rounds might have gained.
     """
