@@ -53,6 +53,48 @@ def test_thirty_categories_have_inputs_of_their_own():
     assert "10 categories beyond the 30 largest (200 rows) count as 'other'" in told(encoder)
 
 
+def test_few_rows_have_few_inputs_of_categories_and_gaps():
+    n = np.arange(50)
+    columns = {
+        "kind": np.repeat(list("abcdefg"), [14, 11, 8, 7, 4, 3, 3]),
+        "place": np.array(list("uvwxy"))[n % 5],
+        "size": pa.array(n % 13, mask=n % 16 == 1),
+        "length": n % 11,
+        "y": n * 1.0,
+    }
+    encoder = learned(columns)
+    # of eleven inputs one is too many: gaps of size and kinds f and g are in three or four rows, size in four
+    assert encoder.features[:5] == ["kind=b", "kind=c", "kind=d", "kind=e", "kind=other"]
+    assert encoder.features[5:] == ["place=v", "place=w", "place=x", "place=y", "size", "size=missing", "length"]
+    assert "50 rows are few for 11 inputs of categories and gaps: the rarest share inputs, 10 in all" in told(encoder)
+    many = {name: pa.array(values.to_pylist() * 10) for name, values in zip(columns, pa.table(columns), strict=True)}
+    assert len(learned(many).features) == 6 + 4 + 2 + 1  # 500 rows carry them all
+    assert "are few" not in told(learned(many))
+
+
+def test_columns_of_categories_keep_one_input_however_few_rows_there_are():
+    n = np.arange(24)
+    columns = {f"c{i}": np.array(list("abc"))[(n // (i + 1)) % 3] for i in range(8)}
+    encoder = learned({**columns, "gaps": pa.array(n % 5, mask=n % 4 == 0), "y": n * 1.0})
+    assert [name.partition("=")[0] for name in encoder.features] == [*columns, "gaps"]
+    assert "24 rows are few for 17 inputs of categories and gaps: the rarest share inputs, 8 in all" in told(encoder)
+
+
+def test_limit_of_inputs_counts_no_numbers():
+    n = np.arange(30)
+    numbers = {f"x{i}": (n * (i + 3)) % 23 for i in range(20)}
+    encoder = learned({**numbers, "kind": np.where(n % 3 == 0, "a", "b"), "y": n * 1.0})
+    assert len(encoder.features) == 21
+
+
+def test_one_value_and_gaps_are_two_categories():
+    n = np.arange(100)
+    columns = {"pool": pa.array(["yes"] * 100, mask=n % 3 == 0), "x": n % 7, "y": n * 1.0}
+    assert learned(columns).features == ["pool=missing", "x"]
+    said = told(learned(columns, missing="impute"))
+    assert "column 'pool' is the same in every row that has a value and was left out" in said
+
+
 def test_names_of_rows_are_left_out_and_said():
     encoder = learned({"name": [f"n{i}" for i in range(30)], "x": np.arange(30.0) % 7, "y": np.arange(30.0)})
     assert encoder.features == ["x"]
