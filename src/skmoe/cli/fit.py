@@ -161,7 +161,7 @@ def fit(
         from skmoe.rows.writing import replacing
 
         with replacing(report) as beside:
-            write(model, beside, X, y, target=target)
+            write(model, beside, X, y, target=target, sample_weight=weight)
         note(f"report in {report}")
     if not model.converged_:
         raise typer.Exit(UNRELIABLE)

@@ -92,8 +92,11 @@ def _protocol(data: ReportData, found: Judgement) -> str:
     stopped = ""
     if found.unfinished:
         stopped = f" Of {found.folds} fits to part of the rows {found.unfinished} did not converge."
-    encoder = data.model.encoder_
-    weights = " Rows count alike there, though the fit weighted them." if encoder and encoder.weights else ""
+    weights = ""
+    if data.fit_rows is not None and data.fit_rows.weight is not None:
+        weights = " Rows count by their weights, in these fits and in the errors."
+    elif data.model.history_.get("weighted", False):
+        weights = " Rows count alike here, though the fit weighted them: their weights were not given."
     return (
         f"Each row was predicted by a model fitted to the other rows, in {found.folds} folds; so were {rivals}, in the "
         f"same folds.{some}{kept}{weights}{stopped}"
