@@ -171,7 +171,8 @@ def _one_number(profile: ColumnProfile, kind: str, missing: str, dates: Sequence
             said = f"column {name!r}: {gaps} missing values were filled with {_shown(fill, kind)}"
             notes.append(said + (f", and the input '{name}={GAP}' says where" if flag else ""))
     first = found.first if kind == "date" else 0.0
-    column = Column(name, kind, fill=fill, flag=flag, parts=parts, first=first, written=how)
+    filled = 0 if fill is None else gaps
+    column = Column(name, kind, fill=fill, flag=flag, parts=parts, first=first, written=how, gaps=filled)
     return Decision(name, column, tuple(notes), marks=marks)
 
 
@@ -253,7 +254,8 @@ def _categories(profile: ColumnProfile, missing: str, known: Column | None, most
     if len(categories) < 2:
         others = _rows(profile.rows - counts[own[0]])
         return Decision(name, None, (f"column {name!r} is {own[0]!r} in all but {others} and was left out",))
-    column = Column(name, "category", tuple(categories), fill, pool=pool, pooled=tuple(pooled))
+    filled = 0 if fill is None else gaps
+    column = Column(name, "category", tuple(categories), fill, pool=pool, pooled=tuple(pooled), gaps=filled)
     inputs = len(categories) - 1
     about = f"column {name!r}: {len(categories)} categories became {inputs} {'input' if inputs == 1 else 'inputs'}; "
     return Decision(name, column, (*notes, about + f"coefficients compare with {categories[0]!r}"))
