@@ -237,6 +237,24 @@ def test_months_have_no_weekday_and_a_gap_is_the_median():
     assert "1 missing values were filled with their median, 2014-01-01" in told(encoder)
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "hours"),
+    [
+        ("2021-03-01T23:30:00+02:00", "2021-03-31T01:00:00-0500", [23.5, 1.0]),
+        ("2021-03-01 23:30:00.25 +02:00", "2021-03-31 01:00:00.5 +02:00", [23.5, 1.0]),
+        ("2021-03-01T23:30:00Z", "2021-03-31T01:00:00Z", [23.5, 1.0]),
+        ("03/01/2021 11:30 PM", "03/31/2021 01:00 AM", [23.5, 1.0]),
+        ("03/01/2021 11:30:00 PM", "03/31/2021 12:30:00 AM", [23.5, 0.5]),
+    ],
+)
+def test_hours_are_those_of_the_clock(first, second, hours):
+    columns = {"when": [first, second] * 10, "y": np.arange(20.0)}
+    encoder = learned(columns, dates=["days", "hour"])
+    X, _ = encoder.encode(pa.table(columns))
+    np.testing.assert_allclose(X[:2, 1], hours)
+    assert "holds dates, which became days since 2021-03-01, hour" in told(encoder)
+
+
 def test_dates_that_can_be_read_in_two_ways_are_said():
     encoder = learned({"d": [f"{1 + i % 12}/{1 + i % 7}/2020" for i in range(84)], "y": np.arange(84.0)})
     assert "column 'd' holds dates (read as %m/%d/%Y)" in told(encoder)

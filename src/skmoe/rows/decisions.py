@@ -226,8 +226,9 @@ def _categories(profile: ColumnProfile, missing: str, known: Column | None, most
     if len(counts) == 1 and not (missing == "level" and gaps >= least):
         return Decision(name, None, (_constant(name, gaps),))
     if not own:
-        words = f"column {name!r} is text with {len(counts)} different values in {rows} rows, none of them in {least}"
-        return Decision(name, None, (f"{words} or more, and was left out",))
+        values = "1 value" if len(counts) == 1 else f"{len(counts)} different values"
+        words = f"column {name!r} is text with {values} in {_rows(rows)}, none of them in {least} or more"
+        return Decision(name, None, (f"{words}, and was left out",))
     rare = [text for text in often if text not in own]
     held = set() if known is None else {*known.categories, *known.pooled}
     pooled = sorted({*rare, *(held - set(own) - {OTHER, GAP})})
