@@ -113,8 +113,8 @@ def test_gaps_have_a_category_or_a_flag_where_there_are_enough_of_them():
     }
     encoder = learned(columns)
     assert encoder.features == ["many", "many=missing", "few", "kind=b", "kind=missing", "place=v"]
-    assert "column 'many': 40 missing values were filled with their median, 4, and the input" in told(encoder)
-    assert "column 'few': 3 missing values were filled with their median, 5;" in told(encoder) + ";"
+    assert "column 'many': 40 missing values were filled with the median, 4, and the input" in told(encoder)
+    assert "column 'few': 3 missing values were filled with the median, 5;" in told(encoder) + ";"
     assert "column 'kind': 50 missing values count as 'missing'" in told(encoder)
     assert "column 'place': 2 missing values count as 'v'" in told(encoder)
     X, keep = encoder.encode(pa.table(columns))
@@ -234,7 +234,7 @@ def test_months_have_no_weekday_and_a_gap_is_the_median():
     months[5] = None
     encoder = learned({"m": pa.array(months), "y": np.arange(48.0)})
     assert encoder.features == ["m: days", "m: month"]
-    assert "1 missing values were filled with their median, 2014-01-01" in told(encoder)
+    assert "1 missing value was filled with the median, 2014-01-01" in told(encoder)
 
 
 @pytest.mark.parametrize(

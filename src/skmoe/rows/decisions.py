@@ -168,7 +168,8 @@ def _one_number(profile: ColumnProfile, kind: str, missing: str, dates: Sequence
         )()
         flag = flagged and gaps >= rare_rows(profile.rows)
         if gaps:
-            said = f"column {name!r}: {gaps} missing values were filled with {_shown(fill, kind)}"
+            words = "1 missing value was" if gaps == 1 else f"{gaps} missing values were"
+            said = f"column {name!r}: {words} filled with {_shown(fill, kind)}"
             notes.append(said + (f", and the input '{name}={GAP}' says where" if flag else ""))
     first = found.first if kind == "date" else 0.0
     filled = 0 if fill is None else gaps
@@ -197,7 +198,7 @@ def _mostly(profile: ColumnProfile) -> float:
 def _shown(fill: float, kind: str) -> str:
     if kind == "boolean":
         return f"the most frequent value, {'true' if fill else 'false'}"
-    return f"their median, {_day(fill) if kind == 'date' else format(fill, 'g')}"
+    return f"the median, {_day(fill) if kind == 'date' else format(fill, 'g')}"
 
 
 def _day(seconds: float) -> str:
@@ -234,7 +235,7 @@ def _categories(profile: ColumnProfile, missing: str, known: Column | None, most
     pooled = sorted({*rare, *(held - set(own) - {OTHER, GAP})})
     categories = sorted(text for text in own if text not in (OTHER, GAP))
     notes = []
-    if profile.numbers and profile.odd:
+    if 2 * profile.numbers >= rows and profile.odd:
         notes.append(f"column {name!r} holds numbers but for {_times(profile.odd)}, and is taken as categories")
     categories += [text for text in (OTHER, GAP) if text in own]
     pool, pool_rows = None, sum(counts[text] for text in rare)
@@ -242,16 +243,17 @@ def _categories(profile: ColumnProfile, missing: str, known: Column | None, most
         pool = OTHER if pool_rows >= least else own[0]
         if pool not in categories:
             categories.append(OTHER)
-        fewer = "1 category" if len(rare) == 1 else f"{len(rare)} categories"
+        fewer, count = ("1 category", "counts") if len(rare) == 1 else (f"{len(rare)} categories", "count")
         why = f"with fewer than {least} rows" if counts[rare[0]] < least else f"beyond the {_largest(len(own))}"
-        notes.append(f"column {name!r}: {fewer} {why} ({_rows(pool_rows)}) count as {pool!r}")
+        notes.append(f"column {name!r}: {fewer} {why} ({_rows(pool_rows)}) {count} as {pool!r}")
     fill = None
     if missing in ("level", "impute"):
         fill = GAP if missing == "level" and gaps >= least else own[0]
         if fill == GAP and GAP not in categories:
             categories.append(GAP)
         if gaps:
-            notes.append(f"column {name!r}: {gaps} missing values count as {fill!r}")
+            counted = "1 missing value counts" if gaps == 1 else f"{gaps} missing values count"
+            notes.append(f"column {name!r}: {counted} as {fill!r}")
     if len(categories) < 2:
         others = _rows(profile.rows - counts[own[0]])
         return Decision(name, None, (f"column {name!r} is {own[0]!r} in all but {others} and was left out",))
