@@ -53,7 +53,7 @@ def compared(found: Judgement) -> str:
     for rival in found.rivals:
         gain = 1 - found.mixture.rmse / rival.rmse if rival.rmse > 0 else 0.0
         if abs(gain) < SAME:
-            said.append(f"as that of {rival.method}")
+            said.append(f"about that of {rival.method}")
         else:
             said.append(f"{percent(abs(gain))} {'less' if gain > 0 else 'more'} than that of {rival.method}")
     return listed(said) if said else ""
