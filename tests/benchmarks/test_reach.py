@@ -200,3 +200,23 @@ def test_table_in_the_docs_is_that_of_the_results():
             (one,) = (r for r in found if (r["experts"], r["code"]) == (k, code))
             cells.append(f"{one['share']:.2f}, {one['shortfall']:.1f}, {one['seconds']:.2f} s")
         assert f"| {k} | {' | '.join(cells)} |" in page
+
+
+# -- the page ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 6])
+def test_page_holds_the_figures_recorded(k):
+    root = checkout.root()
+    figures = {(r["experts"], r["code"]): r for r in json.loads((root / "benchmarks/results/reach.json").read_text())}
+    cells = [
+        f"{figures[k, code]['share']:.2f}, {figures[k, code]['shortfall']:.1f}, {figures[k, code]['seconds']:.2f} s"
+        for code in (
+            "other",
+            "current",
+            "current, n_init=40",
+            "current, default fit",
+            "current, n_init=40, penalty chosen by default fits",
+        )
+    ]
+    assert f"| {k} | {' | '.join(cells)} |" in (root / "docs/regressor.md").read_text()

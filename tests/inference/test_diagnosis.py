@@ -92,6 +92,9 @@ def test_starts_that_agree_are_said_to_agree_on_a_sample_too(monkeypatch):
     assert WORDS["sample"] in words["rows searched"]
     model.history_["agreement"] = 1
     assert "no two starts ended at the same optimum" in words_of(model.diagnose())["agreement of starts"]
+    assert "search" not in words_of(model.diagnose())
+    model.history_["limited"] = True
+    assert "n_init=20 looks twice as long" in words_of(model.diagnose())["search"]
 
 
 def test_one_expert_needs_no_word_on_starts_and_gate(table):

@@ -85,6 +85,8 @@ def test_certainty_of_one_expert_does_not_speak_of_starts(settings):
 def test_certainty_says_how_many_starts_agree(model, data, monkeypatch, agreement, words):
     monkeypatch.setitem(model.history_, "agreement", agreement)
     assert words in certainty(without_folds(model, *data)).paragraphs[1]
+    monkeypatch.setitem(model.history_, "limited", True)
+    assert "ended for the work it took; n_init=20" in certainty(without_folds(model, *data)).paragraphs[1]
 
 
 def test_certainty_does_not_call_a_moment_estimate_a_maximum():

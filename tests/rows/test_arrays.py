@@ -1,7 +1,18 @@
+import array_api_compat
 import numpy as np
 import pytest
 
-from skmoe.rows.arrays import design, is_array, multiply_into, rows_last, to_device, to_numpy, with_ones
+from skmoe.rows.arrays import (
+    array_namespace,
+    design,
+    exponentiate,
+    is_array,
+    multiply_into,
+    rows_last,
+    to_device,
+    to_numpy,
+    with_ones,
+)
 
 
 def test_rows_last_is_the_transpose_in_float64(xp, rng):
@@ -35,3 +46,20 @@ def test_product_is_written_in_place(xp, rng):
 def test_what_belongs_to_no_array_library_is_told_from_arrays(xp, thing):
     assert is_array(xp.zeros((2,)))
     assert not is_array(thing)
+
+
+def test_namespace_is_that_of_the_library(xp):
+    x = xp.ones(3)
+    assert array_namespace(x) is array_api_compat.array_namespace(x)
+    assert array_namespace(x, x) is array_namespace(x)
+
+
+def test_libraries_are_not_mixed(xp):
+    if array_namespace(xp.ones(1)) is not array_namespace(np.ones(1)):
+        with pytest.raises(TypeError, match=r"[Mm]ultiple namespaces"):
+            array_namespace(np.ones(1), xp.ones(1))
+
+
+def test_exponentials_are_those_of_the_library(xp, rng):
+    values = rng.standard_normal((3, 4))
+    np.testing.assert_allclose(to_numpy(exponentiate(xp.asarray(values.copy()))), np.exp(values), rtol=1e-15)

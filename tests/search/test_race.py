@@ -81,6 +81,20 @@ def test_moves_leave_a_poor_optimum():
     assert any(r.kind is StartKind.SPLIT and r.stage is Stage.ALL_ROWS for r in moved.records)
 
 
+def test_a_search_ends_for_the_work_it_took():
+    X, y, _ = make_moe(600, 2, 10, noise_scale=0.02, random_state=2)
+    problem = standard_problem(X, y, 10)
+    free, held = (
+        Search(problem, np.random.default_rng(0), config=replace(NARROW, rounds=8, work=work)) for work in (1e12, 1e8)
+    )
+    for search in (free, held):
+        search.run()
+    assert held.limited
+    assert not free.limited
+    assert 1e8 < held.work < free.work
+    assert held.config.with_starts(2 * held.config.starts).work == 2e8
+
+
 @pytest.mark.parametrize("after", [1, 40, 400])
 def test_interrupt_leaves_the_best_point_so_far(after):
     X, y, _ = make_moe(1500, 3, 3, noise_scale=0.5, random_state=2)

@@ -136,6 +136,13 @@ def test_noise_moves_matching_by_no_more_than_its_size():
     assert np.max(np.abs(found.components[order] - A)) < 100 * size
 
 
+def test_a_loose_tolerance_moves_matching_by_little():
+    _, _, T2, T3 = exact_problem(4, 6, 3)
+    noise = np.random.default_rng(0).standard_normal(T2.shape)
+    fine, loose = (matching(T2 + 1e-3 * (noise + noise.T), T3, 4, 0, tol=tol) for tol in (1e-10, 1e-5))
+    assert 0 < np.max(np.abs(fine.components - loose.components)) < 1e-3
+
+
 def test_first_moment_and_modes_are_matched_exactly():
     A, w, _, _ = exact_problem(4, 6, 3)
     factor, D = (0.5, 1.0, 2.0), np.array([0.02, -0.01, 0.0, 0.03])

@@ -159,6 +159,7 @@ def _store(model: Any, learned: Learned) -> None:
         "agreement": fitted.agreement,
         "at_floor": fitted.at_floor,
         "interrupted": fitted.interrupted,
+        "limited": fitted.limited,
         "step": 0.0 if learned.task is None else learned.task.step * learned.task.map.y_scale,
         **_numbers_tried(learned),
         "coverage": coverage,

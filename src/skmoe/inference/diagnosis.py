@@ -208,6 +208,9 @@ def _starts(table: Summary, model: Any) -> None:
         else "no two starts ended at the same optimum: fit again with another random_state and compare"
     )
     table.rows.append(("agreement of starts", f"{agreement} reached the winner ({history['winner']})", words))
+    if history.get("limited"):
+        words = f"moves take long with so many experts and rows; n_init={2 * model.n_init} looks twice as long"
+        table.rows.append(("search", "ended for the work it took", words))
 
 
 def _stability(table: Summary, model: Any) -> None:

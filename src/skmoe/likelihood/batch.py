@@ -20,7 +20,7 @@ from skmoe.likelihood.theta import Theta
 from skmoe.model.channels import as_channels, expert_blocks, outputs_first, times, with_predictors
 from skmoe.model.family import Family, Law
 from skmoe.model.gate import with_zero_row
-from skmoe.rows.arrays import Array, array_namespace, on_accelerator, to_device, to_numpy
+from skmoe.rows.arrays import Array, array_namespace, exponentiate, on_accelerator, to_device, to_numpy
 from skmoe.rows.blocks import sum_over_blocks
 from skmoe.rows.products import unpack_symmetric, weighted_grams
 
@@ -119,9 +119,9 @@ def _normalised(L: Array) -> tuple[Array, Array, Array]:
     xp = array_namespace(L)
     top = xp.max(L, axis=1, keepdims=True)
     L -= top
-    E = xp.exp(xp.maximum(L, xp.asarray(LEAST_LOG, dtype=L.dtype)))
+    E = exponentiate(xp.maximum(L, xp.asarray(LEAST_LOG, dtype=L.dtype)))
     total = xp.sum(E, axis=1, keepdims=True)
-    E /= total
+    E *= 1 / total
     return E, top, xp.log(total)
 
 
@@ -145,13 +145,12 @@ def batch_posterior(family: Family, W: Array, A: Array, scale: Array, U: Array, 
     else:
         logits, eta = W @ V, A @ U
     logits = xp.reshape(logits, shape)
-    P, _, log_total = _normalised(logits)
+    P, _, gate_total = _normalised(logits)
     law = family.at(outputs_first(y), with_predictors(eta, shape[:2], family.predictors), scale)
     joint = law.log_density
     joint += logits
-    joint -= log_total
     R, top, log_total = _normalised(joint)
-    return BatchPosterior(R, P, law, (top + log_total)[:, 0, :])
+    return BatchPosterior(R, P, law, (top + log_total - gate_total)[:, 0, :])
 
 
 def batch_totals(
@@ -225,7 +224,7 @@ def batch_sums(
         sums = (
             xp.sum(log_density, axis=1),
             xp.sum(R, axis=2),
-            xp.sum(R * law.scale_statistic, axis=2),
+            xp.vecdot(R, law.scale_statistic),
             as_channels(score) @ U.T,
             as_channels(R - drawn) @ V.T,
         )

@@ -59,18 +59,25 @@ class GaussianLaw(Law):
     g: Activation
     eta: Array
     residual: Array  # y - g(eta)
-    scaled: Array  # residual over scale
     scale: Array
 
     @cached_property
     def _slope(self) -> Array:
         return self.g.prime(self.eta)
 
+    @cached_property
+    def scaled(self) -> Array:
+        """Residual over scale."""
+        return self.residual / self.scale
+
+    @cached_property
+    def _squares(self) -> Array:
+        return self.residual * self.residual
+
     @property
     def log_density(self) -> Array:
         """Log density, less its constant."""
-        out = self.scaled * self.scaled
-        out *= -0.5
+        out = self._squares * (-0.5 / self.scale**2)
         out -= array_namespace(out).log(self.scale)
         return out
 
@@ -116,7 +123,7 @@ class GaussianLaw(Law):
     @property
     def scale_statistic(self) -> Array:
         """Squared residual."""
-        return self.residual**2
+        return self._squares
 
 
 @dataclass(frozen=True)
@@ -156,8 +163,7 @@ class GaussianFamily(NoiseFamily):
 
     def at(self, y: Array, eta: Array, scale: Array) -> GaussianLaw:
         """The law at a block of rows."""
-        residual = y - self.g(eta)
-        return GaussianLaw(self.g, eta, residual, residual / scale, scale)
+        return GaussianLaw(self.g, eta, y - self.g(eta), scale)
 
     def mean(self, eta: Array, scale: Array) -> Array:
         """Mean of the output."""

@@ -222,6 +222,7 @@ def _history(d: int, k: int) -> Check:
             "searched": whole(1),
         },
         {
+            "limited": boolean,
             "folds": whole(),
             "fold_rows": whole(),
             "weighted": boolean,

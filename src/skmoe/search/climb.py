@@ -18,7 +18,7 @@ from skmoe.rows.arrays import Array, array_namespace, device
 from skmoe.search.batch_em import Ridges, em_goal, steadied
 from skmoe.search.lbfgs import Memory
 
-__all__ = ["BatchAscent", "OwnRows"]
+__all__ = ["BatchAscent", "OnStep", "OwnRows"]
 
 ROUNDING = 1e-12  # relative, in a mean over rows, must not be taken for a loss
 SUFFICIENT = 1e-4  # part of the gain that a gradient promises which a step must reach
@@ -41,6 +41,10 @@ class OwnRows:
         xp = array_namespace(self.weight)
         index = xp.asarray(rows, device=device(self.weight))
         return OwnRows(xp.take(self.weight, index, axis=1), self.pooled[rows])
+
+
+OnStep = Callable[["BatchAscent"], None]
+"""Called with a climb after each of its steps; what it raises ends the climb."""
 
 
 class BatchAscent:
@@ -78,7 +82,7 @@ class BatchAscent:
         *,
         own: OwnRows | None = None,
         memory: int = 8,
-        on_step: Callable[[BatchAscent], None] | None = None,
+        on_step: OnStep | None = None,
     ) -> None:
         self.problem, self.batch, self.on_step, self.own = problem, batch, on_step, own
         self.ridges = Ridges.of(problem, len(batch), penalties, None if own is None else own.pooled)
@@ -101,6 +105,12 @@ class BatchAscent:
 
     def __len__(self) -> int:
         return len(self.batch)
+
+    @property
+    def work(self) -> float:
+        """Multiplications and additions of a step, about: predictors of experts and gate, and their gradients."""
+        _, k, De = self.batch.A.shape
+        return 2.0 * self.problem.n * len(self) * k * (De + self.batch.W.shape[2])
 
     # -- steps --------------------------------------------------------------------------------------------------------
 

@@ -106,8 +106,13 @@ class SearchConfig:
     """Ends that are recombined with one another."""
     pairs: int = 3
     """Pairs of them in a round."""
+    regrow_steps: tuple[int, int] = (2, 6)
+    """EM and L-BFGS steps of a model with one expert more before it is pruned: twice as many gain no more."""
+    work: float = 4e9
+    """Multiplications and additions of climbs after which no further round begins, some ten seconds: with many experts
+    over thousands of rows the race, the models that are grown and one round take as much."""
     more_starts: int = 3
-    """Fresh starts in a round."""
+    """Fresh starts beside moves on a subsample, where starts disagreed."""
     disputed_rows: float = 3.0
     """Factor by which subsamples grow where starts disagreed."""
     more_rows: int = 4
@@ -206,4 +211,5 @@ class SearchConfig:
             pool=wider("pool", 2),
             pairs=wider("pairs"),
             more_starts=wider("more_starts"),
+            work=self.work * times,
         )

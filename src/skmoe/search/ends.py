@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from skmoe.likelihood import Problem
 from skmoe.likelihood.batch import ThetaBatch
-from skmoe.search.climb import BatchAscent, OwnRows
+from skmoe.search.climb import BatchAscent, OnStep, OwnRows
 from skmoe.search.config import SearchConfig
 from skmoe.search.records import Stage, Start, StartRecord
 
@@ -64,7 +64,7 @@ def climb_all(
     groups: Sequence[int] | None = None,
     own: OwnRows | None = None,
     bar: float = -np.inf,
-    on_step: Callable[[BatchAscent], None] | None = None,
+    on_step: OnStep | None = None,
 ) -> list[End]:
     """Climb all starts at once; all are told, those that were dropped on the way as not finished.
 

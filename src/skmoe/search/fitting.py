@@ -48,6 +48,8 @@ class Fitted:
         Name of the start that won.
     agreement : int
         Starts that reached the winner's likelihood, itself included.
+    limited : bool
+        Whether the search ended for the work it took.
     optimum : Optimum or None
         None for the paper's method, which climbs no likelihood.
     passes : int
@@ -64,6 +66,7 @@ class Fitted:
     winner: str = ""
     agreement: int = 0
     interrupted: bool = False
+    limited: bool = False
     spectral: ExpertsResult | None = None
     optimum: Optimum | None = None
     passes: int = 0
@@ -82,7 +85,7 @@ class Fitted:
 
     def at(self, task: Task, problem: Problem, fit: Fit) -> Fitted:
         """The same search, ended at another point."""
-        told = ("records", "winner", "agreement", "interrupted", "spectral")
+        told = ("records", "winner", "agreement", "interrupted", "limited", "spectral")
         return replace(fitted_at(task, problem, fit), **{name: getattr(self, name) for name in told})
 
 
@@ -179,6 +182,7 @@ def fit_search(
         winner=_winner(records, Stage.ALL_ROWS).name if done else "",
         agreement=search.agreement,
         interrupted=interrupted,
+        limited=search.limited,
         spectral=None if found is None else found[1],
     )
 

@@ -7,7 +7,7 @@ over the step they were rounded to.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,7 +22,7 @@ from skmoe.model.gaussian import GaussianFamily
 from skmoe.model.mixture import Mixture
 from skmoe.model.posterior import posterior
 from skmoe.rows.arrays import to_device, to_numpy
-from skmoe.search.climb import BatchAscent, OwnRows
+from skmoe.search.climb import BatchAscent, OnStep, OwnRows
 from skmoe.search.config import SearchConfig
 from skmoe.search.ends import climb_all, ranked
 from skmoe.search.finish import maximise
@@ -32,8 +32,6 @@ from skmoe.search.starts import by_turns, drawn_starts, pooled_regression
 from skmoe.search.task import Task
 
 __all__ = ["Fold", "FoldFits", "Folds", "HeldOut", "climbed", "converged", "fit_folds", "folds_of"]
-
-OnStep = Callable[[BatchAscent], None]
 
 
 @dataclass(frozen=True)
@@ -272,7 +270,7 @@ def converged(
     ends = climb_all(
         task.problem(fits.k, folds.rows),
         [Start("fold", StartKind.FOLD, theta) for theta in thetas],
-        task.config,
+        replace(task.config, least_kept=1),  # the best of a fold needs no witness
         strengths,
         groups=groups,
         own=_seen(folds, which),

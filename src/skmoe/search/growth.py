@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from skmoe.likelihood import Problem, Theta
 from skmoe.likelihood.batch import ThetaBatch
-from skmoe.search.climb import BatchAscent
+from skmoe.search.climb import BatchAscent, OnStep
 from skmoe.search.config import SearchConfig
 from skmoe.search.ends import climb_all, distinct
 from skmoe.search.moves import grown_starts, pruned
@@ -24,7 +23,7 @@ def ladder(
     config: SearchConfig,
     rng: np.random.Generator,
     same: float,
-    on_step: Callable[[BatchAscent], None] | None = None,
+    on_step: OnStep | None = None,
     *,
     drawn: bool = False,
 ) -> list[Start]:
@@ -56,12 +55,15 @@ def ladder(
     return [Start(f"grown under {tau:g}", StartKind.GROWN, theta) for tau in models for theta in models[tau]]
 
 
-def regrown(part: Problem, thetas: list[Theta], config: SearchConfig, rng: np.random.Generator) -> list[Start]:
+def regrown(
+    part: Problem, thetas: list[Theta], config: SearchConfig, rng: np.random.Generator, on_step: OnStep | None = None
+) -> list[Start]:
     """One expert more, climbed for a while, then the least missed one dropped."""
     bigger = part.with_experts(part.k + 1)
     starts = grown_starts(bigger, thetas, config, rng, config.regrow_splits)
-    ascent = BatchAscent(bigger, ThetaBatch.of([start.theta for start in starts]))
-    ascent.em(config.em_heat)
-    ascent.quasi_newton(config.heat)
-    batch = pruned(part, ascent.batch, part.k, config.prune_steps)
+    ascent = BatchAscent(bigger, ThetaBatch.of([start.theta for start in starts]), on_step=on_step)
+    em_steps, further = config.regrow_steps
+    ascent.em(em_steps)
+    ascent.quasi_newton(further)
+    batch = pruned(part, ascent.batch, part.k, config.prune_steps, on_step)
     return [Start(f"re{start.name}", StartKind.SPLIT, batch.theta(i)) for i, start in enumerate(starts)]

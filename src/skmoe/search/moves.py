@@ -20,7 +20,7 @@ from skmoe.model.channels import repeated
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.rows.arrays import Array, array_namespace, to_device, to_numpy
 from skmoe.rows.products import unpack_symmetric, weighted_grams
-from skmoe.search.climb import BatchAscent
+from skmoe.search.climb import BatchAscent, OnStep
 from skmoe.search.config import SearchConfig
 from skmoe.search.records import Start, StartKind
 
@@ -228,18 +228,20 @@ def _drawn(weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return np.argsort(-(np.log(weights) + rng.gumbel(size=len(weights))))
 
 
-def recombined(problem: Problem, pairs: Sequence[tuple[Start, Start]], config: SearchConfig) -> list[Start]:
+def recombined(
+    problem: Problem, pairs: Sequence[tuple[Start, Start]], config: SearchConfig, on_step: OnStep | None = None
+) -> list[Start]:
     """Starts from the experts of two models side by side, pruned to k: what either has found is kept."""
     one, other = (ThetaBatch.of([pair[side].theta for pair in pairs]) for side in (0, 1))
     both = ThetaBatch(*(np.concatenate([getattr(b, p) for b in (one, other)], axis=1) for p in ("A", "W", "sigma")))
-    ascent = BatchAscent(problem, both)
+    ascent = BatchAscent(problem, both, on_step=on_step)
     ascent.em(config.pool_steps)
-    batch = pruned(problem, ascent.batch, problem.k, config.prune_steps)
+    batch = pruned(problem, ascent.batch, problem.k, config.prune_steps, on_step)
     parents = [(a.name, b.name) for a, b in pairs]
     return [Start(f"{a} with {b}", StartKind.POOLED, batch.theta(i), (a, b)) for i, (a, b) in enumerate(parents)]
 
 
-def pruned(problem: Problem, batch: ThetaBatch, k: int, steps: int) -> ThetaBatch:
+def pruned(problem: Problem, batch: ThetaBatch, k: int, steps: int, on_step: OnStep | None = None) -> ThetaBatch:
     """Drop the experts least missed, one or, of many, a few at a time with some EM steps between, until k are left.
 
     A law that one expert among many has found is kept, where k experts from a poor start would have shared it out.
@@ -248,7 +250,8 @@ def pruned(problem: Problem, batch: ThetaBatch, k: int, steps: int) -> ThetaBatc
         left = batch.k - max(1, (batch.k - k) // AT_A_TIME)
         kept = np.sort(np.argsort(-removal_losses(problem, batch), axis=1, kind="stable")[:, :left], axis=1)
         rows = np.arange(len(batch))[:, None]
-        ascent = BatchAscent(problem, ThetaBatch(batch.A[rows, kept], batch.W[rows, kept], batch.sigma[rows, kept]))
+        fewer = ThetaBatch(batch.A[rows, kept], batch.W[rows, kept], batch.sigma[rows, kept])
+        ascent = BatchAscent(problem, fewer, on_step=on_step)
         ascent.em(steps)
         batch = ascent.batch
     return batch

@@ -12,13 +12,12 @@ import numpy as np
 
 from skmoe.likelihood import Theta
 from skmoe.likelihood.em import mean_entropy, mean_log_likelihood
-from skmoe.search.climb import BatchAscent
+from skmoe.search.climb import BatchAscent, OnStep
 from skmoe.search.config import SearchConfig
 from skmoe.search.folds import (
     FoldFits,
     Folds,
     HeldOut,
-    OnStep,
     climbed,
     converged,
     fit_folds,

@@ -2,7 +2,8 @@ r"""How starts are compared, and when to stop trying.
 
 1. *Race.* On a subsample, starts of several kinds beside those the caller hands in are climbed as one batch.
 2. *Doubt.* Where the ends disagree, models are grown from one expert up by splits, and rounds follow of moves (drop an
-   expert, split another), of recombined pairs of ends and of fresh starts, until so many rounds in a row gain nothing.
+   expert, split another) and of recombined pairs of ends, until so many rounds in a row gain nothing, or until as much
+   work is done as a search may take.
 3. *All rows.* The winners are finished on all rows.
 4. *Moves.* On a subsample again, a round of moves from the best; accept a gain, stop at the first round without one.
 """
@@ -61,6 +62,10 @@ class Search:
         Whether the first batch of starts ended at different optima.
     ended, most_starts : int
         Starts that have ended, and how many there may be at most, as far as is known.
+    work : float
+        Multiplications and additions of its climbs so far.
+    limited : bool
+        Whether it ended for its work, and more rounds might have gained.
     """
 
     def __init__(
@@ -86,6 +91,7 @@ class Search:
         self.drawn, self.level = 0, -np.inf
         self.agreement, self.disputed = 0, False
         self.ended, self.most_starts = 0, config.starts
+        self.work, self.limited = 0.0, False
 
     def run(self) -> Fit:
         """Search, and return the best fit on all rows."""
@@ -130,6 +136,7 @@ class Search:
         self._tick(ascent.problem, ascent.point.objective, lambda: ascent.point.theta)
 
     def _on_climb(self, ascent: BatchAscent) -> None:
+        self.work += ascent.work
         i = int(np.argmax(ascent.objective))
         objective = float(ascent.objective[i]) if ascent.batch.k == self.problem.k else -np.inf
         self._tick(ascent.problem, objective, lambda: ascent.batch.theta(i))
@@ -192,9 +199,7 @@ class Search:
         """Look further where ends disagree: models grown from one expert up, then rounds of moves."""
         config = self.config
         self.rows = int(self.rows * config.disputed_rows)  # for later moves: these rows were too few to tell
-        self.most_starts += config.rounds * (
-            config.regrow * (config.splits + config.regrow_splits) + config.pairs + config.more_starts
-        )
+        self.most_starts += config.rounds * (config.regrow * (config.splits + config.regrow_splits) + config.pairs)
         for number in range(config.ladders if part.k > 2 else 0):
             grown_up = ladder(
                 part, pooled_regression(part), config, self.rng, self._same(part), self._on_climb, drawn=number > 0
@@ -213,10 +218,13 @@ class Search:
         )
 
     def _rounds(self, part: Problem, ends: list[End], patience: int) -> list[End]:
-        """Rounds of moves, recombinations and fresh starts until `patience` of them in a row gain nothing."""
+        """Rounds of moves and recombinations until `patience` of them in a row gain nothing."""
         config, idle = self.config, 0
         done: set[tuple[float, ...]] = set()
         for _ in range(config.rounds):
+            if self.work > config.work:
+                self.limited = True
+                break
             tops = distinct((end for end in ends if end.finished), self._same(part))
             starts = self._moves_from(part, tops, done, patience > 1)
             if not starts:
@@ -232,8 +240,7 @@ class Search:
     def _moves_from(self, part: Problem, tops: list[End], done: set[tuple[float, ...]], wide: bool) -> list[Start]:
         """Starts of one round, none of them tried before: moves from the best ends.
 
-        Where `wide`, from several of them, grown and pruned too; beside pairs of ends and, while there is anything
-        left to try, fresh starts.
+        Where `wide`, from several of them, grown and pruned too, beside pairs of ends.
         """
         config, starts = self.config, list[Start]()
         near = [end for end in tops[: config.near if wide else 1] if (end.objective,) not in done][: config.regrow]
@@ -244,13 +251,13 @@ class Search:
         if not wide:
             return starts
         if thetas:
-            starts += regrown(part, thetas, config, self.rng)
+            starts += regrown(part, thetas, config, self.rng, self._on_climb)
         pairs = [(a, b) for j, b in enumerate(tops[: config.pool]) for a in tops[:j]]
         pairs = [(a, b) for a, b in pairs if (a.objective, b.objective) not in done][: config.pairs]
         done |= {(a.objective, b.objective) for a, b in pairs}
         if pairs:
-            starts += recombined(part, [(a.start, b.start) for a, b in pairs], config)
-        return starts + self._fresh(part, config.more_starts) if starts else []
+            starts += recombined(part, [(a.start, b.start) for a, b in pairs], config, self._on_climb)
+        return starts
 
     def _contenders(self, part: Problem, ends: list[End]) -> list[End]:
         """The winner, and ends of lower likelihood that might win on all rows: more of them where ends disagreed.

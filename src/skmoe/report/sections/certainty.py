@@ -79,6 +79,9 @@ def _agreement(data: ReportData) -> str:
     if data.model.n_experts_ == 1 or data.model.method == "spectral":
         return ""
     agreement = data.model.history_["agreement"]
+    if data.model.history_.get("limited"):
+        more = 2 * data.model.n_init
+        return f"The search ended for the work it took; n_init={more} looks twice as long for a higher maximum."
     if agreement >= 2:
         return (
             f"{agreement} runs from different starts ended at the same point, so it is very likely the global maximum."

@@ -66,6 +66,7 @@ def matching(
     variances: Sequence[float] | None = None,
     modes: Sequence[WeightMode] = (),
     share_sd: float | None = None,
+    tol: float = 1e-10,
 ) -> Decomposition:
     """Decompose (T2, T3), and T1 where given, by coupled least squares, which is ours and not the paper's.
 
@@ -85,6 +86,8 @@ def matching(
         Ways in which weights may differ between orders.
     share_sd : float, optional
         Says that weights are shares: they add up to one, and each is 1/k give or take this.
+    tol : float
+        Part of the cost below which a step gains nothing more.
 
     Returns
     -------
@@ -115,8 +118,8 @@ def matching(
     )
     A = _starts(T2, T3, k, rng)
     state = _State(A, np.full((len(A), k), 1 / k), np.zeros((len(A), len(modes), k)))
-    state, cost = _levenberg_marquardt(problem, state, SCREEN_ITERATIONS)
-    state, cost = _levenberg_marquardt(problem, state.chosen(np.argsort(cost)[:KEEP]), ITERATIONS)
+    state, cost = _levenberg_marquardt(problem, state, SCREEN_ITERATIONS, tol)
+    state, cost = _levenberg_marquardt(problem, state.chosen(np.argsort(cost)[:KEEP]), ITERATIONS, tol)
     best = int(np.argmin(cost))
     order = np.argsort(-state.p[best], kind="stable")
     return Decomposition(state.A[best][order], state.p[best][order])
@@ -188,7 +191,7 @@ def _jacobian(problem: _Problem, state: _State) -> np.ndarray:
     return np.concatenate(parts, axis=1)
 
 
-def _levenberg_marquardt(problem: _Problem, state: _State, iterations: int) -> tuple[_State, np.ndarray]:
+def _levenberg_marquardt(problem: _Problem, state: _State, iterations: int, tol: float) -> tuple[_State, np.ndarray]:
     """Run every start for at most so many steps: the points reached and their costs."""
     S, k, q = state.A.shape
     residual = _residual(problem, state)
@@ -210,7 +213,7 @@ def _levenberg_marquardt(problem: _Problem, state: _State, iterations: int) -> t
         )
         new = np.sum(_residual(problem, moved) ** 2, axis=1)
         better = new < cost
-        settled = (better & (cost - new < 1e-10 * cost)) | (damping >= 1e5) | (cost <= 1e-28 * size)
+        settled = (better & (cost - new < tol * cost)) | (damping >= 1e5) | (cost <= 1e-28 * size)
         pick = better[:, None, None]
         state = _State(
             np.where(pick, moved.A, state.A), np.where(pick[:, 0], moved.p, state.p), np.where(pick, moved.D, state.D)
