@@ -15,7 +15,7 @@ from skmoe.rows.table_errors import TableError, arrow, listed
 
 __all__ = ["MOST_CATEGORIES", "Decision", "bad_columns", "decide", "rare_rows"]
 
-MOST_CATEGORIES = 20  # with an input of their own, which costs two coefficients for each expert; the rest counts as rare
+MOST_CATEGORIES = 20  # with an input of their own, at two coefficients for each expert; the rest counts as rare
 MOST_EMPTY = 0.5  # part of a column of numbers that may be filled in; a column with more gaps is left out
 FEW_NUMBERS = 10  # different numbers, at most, of a column whose other texts may be categories ("1", "2", "3 or more")
 
