@@ -14,7 +14,7 @@ help:
 	@echo "make soak      10,000 fits, saves and loads by threads and processes, with kills and a full disk"
 	@echo "make fuzz      hostile model files, checkpoints, CSV files, command lines and tables, a quarter of an hour"
 	@echo "make docs      the site, with its gallery, into docs/_build/html"
-	@echo "make accuracy  Algorithm 1 alone, over 20 seeds, beside the plain decompositions"
+	@echo "make accuracy  Algorithm 1 alone, over 20 seeds, beside the plain decompositions; then for other families"
 	@echo "make reproduce the paper's tables and figures; what was run before is not run again"
 	@echo "make cost      time and memory of each stage over the bare matrix products it needs"
 	@echo "make bench-peers  skmoe beside flexmix, cgmm, scikit-learn, StepMix and SMT, installed apart from the project"
@@ -92,6 +92,7 @@ docs: $(VENV)/.installed-docs
 
 accuracy: $(VENV)/.installed
 	$(BIN)/python benchmarks/spectral/accuracy.py
+	$(BIN)/python benchmarks/spectral/family_accuracy.py
 
 cost: $(VENV)/.installed
 	$(BIN)/python benchmarks/speed/stages.py

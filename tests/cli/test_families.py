@@ -50,6 +50,42 @@ def test_classes_are_fitted_and_predicted(folder):
     assert told["classes"] == ["no", "yes"]
 
 
+def test_classifier_has_a_report_with_its_fit_and_from_its_file(folder):
+    words = ("--target", "answer", "--drop", "visits", "--family", "classes", "--experts", 2)
+    result = run("fit", folder / "rows.csv", *words, "--out", folder / "r.skmoe", "--report", folder / "fit.html")
+    assert result.exit_code == 0
+    told = "the odds of answer being yes rather than no are multiplied by"
+    assert told in (folder / "fit.html").read_text()
+    result = run("report", folder / "r.skmoe", folder / "rows.csv", "--html", folder / "r.html", "--folds", 2)
+    assert result.exit_code == 0
+    assert "fitting again in 2 folds" in result.stderr
+    page = (folder / "r.html").read_text()
+    assert told in page
+    assert "Log loss on rows held out" in page
+    few = [line for i, line in enumerate((folder / "rows.csv").read_text().splitlines()) if i < 200]
+    (folder / "few.csv").write_text("\n".join(few))
+    result = run("report", folder / "r.skmoe", folder / "few.csv", "--html", folder / "r.html")
+    assert result.exit_code == 0
+    assert "few.csv is not the table of the fit" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("target", "values", "said"),
+    [
+        ("answer", (0, 1), "target 'answer' has 2 values, 0, 1: if they are classes, use --family classes"),
+        ("grade", (0, 1, 2), "use --family classes; if they are counts, --family poisson"),
+        ("half", (0, 0.5, 1), ""),
+    ],
+)
+def test_target_of_few_whole_numbers_suggests_a_classifier(tmp_path, target, values, said):
+    rng = np.random.default_rng(0)
+    lines = [f"{x},{rng.choice(values)}\n" for x in rng.standard_normal(60)]
+    (tmp_path / "rows.csv").write_text(f"x,{target}\n" + "".join(lines))
+    out = tmp_path / "m.skmoe"
+    result = run("fit", tmp_path / "rows.csv", "--target", target, "--experts", 1, "--out", out)
+    assert (said in result.stderr) if said else ("--family" not in result.stderr)
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

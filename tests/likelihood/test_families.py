@@ -12,16 +12,17 @@ from skmoe.model.families import FAMILIES, MultinomialFamily, StudentFamily
 from skmoe.rows.arrays import to_numpy
 from skmoe.search.ascent import Ascent, Point
 
-NAMES = ["poisson", "binomial", "gamma", "negative-binomial", "student"]
+NAMES = ["poisson", "binomial", "gamma", "negative-binomial", "student", "student, dof each"]
 
 
 def problem_of(name, rng, xp=np, **how):
     """A random point of a problem whose outputs the law can give."""
-    family = StudentFamily(3.0) if name == "student" else FAMILIES[name]
+    students = {"student": StudentFamily(3.0), "student, dof each": StudentFamily(expert_dof=(1.5, 5.0, 40.0))}
+    family = students.get(name) or FAMILIES[name]
     noise = "per-expert" if family.has_scale else 1.0
     settings = Settings(noise=noise, penalty=0.3)
     problem, theta = random_problem(rng, noise=noise, settings=settings, xp=xp, intercept=True, **how)
-    y = family.sample(0.5 * rng.standard_normal(problem.n), np.full(problem.n, 0.7), rng)
+    y = family.any_experts.sample(0.5 * rng.standard_normal(problem.n), np.full(problem.n, 0.7), rng)
     return replace(problem, rows=replace(problem.rows, y=xp.asarray(y)), family=family), theta
 
 

@@ -1,5 +1,7 @@
 """Predictions are judged on rows that no method was fitted to."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -12,7 +14,7 @@ from report.pages import problem, table_with_text
 from skmoe import MoERegressor
 from skmoe.report import held_out
 from skmoe.report.data import report_data
-from skmoe.report.held_out import Judged, Protocol, cross_fitted, judged_on_test
+from skmoe.report.held_out import OF_NUMBERS, Judged, Protocol, cross_fitted, judged_on_test
 from skmoe.report.rows import Rows
 from skmoe.report.sections import overview, prediction, trust
 
@@ -43,7 +45,7 @@ def fitted_rows(monkeypatch):
 
 def test_every_row_is_predicted_by_fits_to_the_other_folds(model, data):
     X, y = data
-    found = cross_fitted(model, Rows.of(model, X, y), 3)
+    found = cross_fitted(model, Rows.of(model, X, y), 3, OF_NUMBERS)
     assert (found.protocol, found.n, found.folds, found.unfinished) == (Protocol.CROSS_FITTED, 600, 3, 0)
     again = clone(model).set_params(penalty=model.penalty_, random_state=0)
     expected = {name: np.empty(600) for name in ("mixture of experts", "least squares", "gradient boosting")}
@@ -69,7 +71,11 @@ def test_rivals_never_see_the_rows_they_are_judged_on(model, data, fitted_rows):
     rows, test = Rows.of(model, X, y), Rows.of(model, X_test, y_test)
     for given, folds, judged, outputs in ((rows, 5, None, y), (rows, 5, test, y_test), (None, 5, test, y_test)):
         fitted_rows.clear()
-        found = cross_fitted(model, given, folds) if judged is None else judged_on_test(model, given, judged, folds)
+        found = (
+            cross_fitted(model, given, folds, OF_NUMBERS)
+            if judged is None
+            else judged_on_test(model, given, judged, folds, OF_NUMBERS)
+        )
         kinds = {kind for kind, _, _ in fitted_rows}
         assert kinds == {"LinearRegression", "HistGradientBoostingRegressor"}
         apart = [len(set(seen) & set(outputs)) + n <= len(outputs) for _, seen, n in fitted_rows if n < len(seen) / 2]
@@ -81,7 +87,7 @@ def test_rivals_never_see_the_rows_they_are_judged_on(model, data, fitted_rows):
 def test_model_is_judged_on_test_rows_as_it_is(model, data):
     X_test, y_test = problem(200, 5)
     for rows in (None, Rows.of(model, *data)):
-        found = judged_on_test(model, rows, Rows.of(model, X_test, y_test), 5)
+        found = judged_on_test(model, rows, Rows.of(model, X_test, y_test), 5, OF_NUMBERS)
         np.testing.assert_allclose(found.mixture.predicted, model.predict(X_test))
         low, high = model.predict_interval(X_test, coverage=0.9).T
         assert found.mixture.inside(0.9) == pytest.approx(np.mean((y_test >= low) & (y_test <= high)))
@@ -91,7 +97,7 @@ def test_model_is_judged_on_test_rows_as_it_is(model, data):
 
 def test_rivals_are_left_out_where_there_is_nothing_to_fit_them_to(model):
     few = Rows.of(model, *problem(15, 5))
-    assert judged_on_test(model, None, few, 5).rivals == ()
+    assert judged_on_test(model, None, few, 5, OF_NUMBERS).rivals == ()
     given = report_data(model, None, None, None, problem(15, 5))
     assert "so none are compared" in prediction(given).paragraphs[1]
     assert overview(given).cards[2].detail == "root mean squared error"
@@ -113,7 +119,7 @@ def test_section_says_how_rows_were_held_out(model, data):
 def test_average_is_judged_as_an_average(data):
     X, y = data[0][:240], data[1][:240]
     averaged = MoERegressor(2, averaging=4, random_state=0).fit(X, y)
-    found = cross_fitted(averaged, Rows.of(averaged, X, y), 2)
+    found = cross_fitted(averaged, Rows.of(averaged, X, y), 2, OF_NUMBERS)
     train, test = next(iter(KFold(2, shuffle=True, random_state=0).split(X)))
     again = clone(averaged).set_params(random_state=0).fit(X.to_numpy()[train], y.to_numpy()[train])
     assert again.members_
@@ -123,14 +129,14 @@ def test_average_is_judged_as_an_average(data):
 def test_columns_named_by_the_caller_are_those_of_the_refits(data):
     X, y = data
     model = MoERegressor(2, gate_features=["dose"], expert_features=["weight"], random_state=0).fit(X, y)
-    found = cross_fitted(model, Rows.of(model, X, y), 2)
+    found = cross_fitted(model, Rows.of(model, X, y), 2, OF_NUMBERS)
     assert found.mixture.r2 == pytest.approx(model.score(X, y), abs=0.05)
 
 
 def test_text_columns_are_cross_fitted():
     X, y = table_with_text()
     model = MoERegressor(2, random_state=0).fit(X, y)
-    assert cross_fitted(model, Rows.of(model, X, y), 2).mixture.r2 > 0.5
+    assert cross_fitted(model, Rows.of(model, X, y), 2, OF_NUMBERS).mixture.r2 > 0.5
 
 
 def test_weights_count_rows_in_fits_and_errors(data):
@@ -169,10 +175,13 @@ def test_section_says_how_rows_count(data):
 
 
 def test_few_rows_are_said_to_be_too_few(model):
-    assert cross_fitted(model, Rows.of(model, *problem(19)), 5) == "19 rows are too few to hold some of them out."
+    assert (
+        cross_fitted(model, Rows.of(model, *problem(19)), 5, OF_NUMBERS)
+        == "19 rows are too few to hold some of them out."
+    )
     X, y = problem(24)
     same = np.where(np.arange(24) < 1, y, 3.0)  # a fold without the first row has nothing to learn
-    said = cross_fitted(model, Rows.of(model, X, same), 2)
+    said = cross_fitted(model, Rows.of(model, X, same), 2, OF_NUMBERS)
     assert said.startswith("The model could not be fitted to part of the rows: ")
     assert prediction(report_data(model, X, same, None, None, 2)).paragraphs == (said,)
 
@@ -200,7 +209,8 @@ def test_trust_says_whether_intervals_hold_what_they_should(model, data, monkeyp
     given = report_data(model, None, None, None, problem(400, 5))
     z = np.random.default_rng(0).normal(size=400) / scale
     judged = Judged("mixture of experts", z, np.zeros(400), ndtr(z), np.zeros((400, 2)))
-    monkeypatch.setattr(held_out, "_of_mixture", lambda *_: judged)
+    methods = replace(held_out.OF_NUMBERS, mixture=lambda *_: judged)
+    monkeypatch.setattr("skmoe.report.data.OF_NUMBERS", methods)
     check = trust(given).checks[0]
     assert check.name == "Intervals on rows held out"
     assert check.verdict == verdict

@@ -184,7 +184,7 @@ def test_report_refuses_what_it_cannot_tell_of(model, data):
     X, y = data
     with pytest.raises(NotFittedError):
         report.html(MoERegressor())
-    with pytest.raises(TypeError, match=r"fitted MoERegressor; got Pipeline .*last step"):
+    with pytest.raises(TypeError, match=r"fitted MoERegressor or MoEClassifier; got Pipeline .*last step"):
         report.html(make_pipeline(model))
     with pytest.raises(ValueError, match="y came without X"):
         report.html(model, y=y)

@@ -28,6 +28,7 @@ __all__ = ["fit"]
 
 FAMILY_NAMES = ("gaussian", "student", "poisson", "negative-binomial", "gamma", "lognormal", "binomial")
 CLASSES = "classes"
+MOST_FEW = 10  # whole numbers that may be classes
 
 
 def fit(
@@ -91,7 +92,7 @@ def fit(
     how = written.settings(n_experts)
     if method == "spectral" and (gate_columns or expert_columns):
         raise ValueError("--method spectral takes no --gate-columns or --expert-columns; use --method auto")
-    _check_family(family, method, report)
+    _check_family(family, method)
     out = out or f"{'model' if data == '-' else Path(data).name.partition('.')[0]}.skmoe"
     check_output(out, "--out", data)
     if report is not None:
@@ -119,6 +120,8 @@ def fit(
         for written, option in ((gate_columns, "--gate-columns"), (expert_columns, "--expert-columns"))
     )
     X, y, weight = tables.rows_of(table, encoder)
+    if family == "gaussian" and (said := _few_values(target, y)):
+        note(said)
 
     from skmoe import MoEClassifier, MoERegressor
     from skmoe.inference.held_out import stability_in_words
@@ -173,12 +176,22 @@ def _score(model: Any, X: Any, y: Any, weight: Any) -> dict[str, float]:
     return {"accuracy" if hasattr(model, "classes_") else "r2": value}
 
 
-def _check_family(family: str, method: str, report: str | None) -> None:
+def _few_values(target: str, y: Any) -> str:
+    """What to say of a target of few whole numbers, which may be classes or counts; empty for others."""
+    import numpy as np
+
+    values = np.unique(y) if isinstance(y, np.ndarray) else np.empty(0)
+    if not 2 <= len(values) <= MOST_FEW or np.any(values != np.floor(values)):
+        return ""
+    shown = ", ".join(f"{value:g}" for value in values)
+    counts = "; if they are counts, --family poisson" if len(values) > 2 and values[0] >= 0 else ""
+    return f"target {target!r} has {len(values)} values, {shown}: if they are classes, use --family classes{counts}"
+
+
+def _check_family(family: str, method: str) -> None:
     if family not in (*FAMILY_NAMES, CLASSES):
         raise ValueError(f"--family must be one of {', '.join((*FAMILY_NAMES, CLASSES))}; got {family!r}")
     if family != "gaussian" and method == "spectral":
         raise ValueError("--method spectral is for --family gaussian; use --method auto")
     if family == CLASSES and method != "auto":
         raise ValueError("--family classes takes --method auto alone")
-    if family == CLASSES and report is not None:
-        raise ValueError("--report is of a regression; a classifier is told by the tables that are printed")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from skmoe.cli import tables
-from skmoe.cli.models import open_model
+from skmoe.cli.models import numbered_target, open_model
 from skmoe.cli.shell import check_output, note
 
 if TYPE_CHECKING:
@@ -40,8 +40,9 @@ def report(
 ) -> None:
     """Write what a model says as one HTML page; with a table, also how well it predicts rows held out.
 
-    With the table of the fit, its rows are held out in folds: models like this one, least squares and boosting are
-    fitted to the others. With another table, the model is judged on its rows as they are.
+    With the table of the fit, its rows are held out in folds: models like this one, least squares (of a classifier,
+    logistic regression) and boosting are fitted to the others. With another table, the model is judged on its rows as
+    they are.
 
     Example: skmoe report houses.skmoe houses.csv --html houses.html
     """
@@ -52,7 +53,9 @@ def report(
     if encoder.target is None and (data or test):
         raise ValueError(f"{model}: the model does not know its target; leave the table out")
     given, held_out = (
-        None if path is None else _rows(encoder, tables.open_asked(path, separator, decimal, encoding))
+        None
+        if path is None
+        else _rows(encoder, tables.open_asked(path, separator, decimal, encoding), hasattr(fitted, "classes_"))
         for path in (data, test)
     )
     if given is not None and held_out is None and not _is_of_the_fit(fitted, given):
@@ -89,10 +92,16 @@ class _Rows(NamedTuple):
     high: np.ndarray
 
 
-def _rows(encoder: TableEncoder, table: FileTable) -> _Rows:
-    """Rows that have all values, after one pass over the table; however long it is, memory stays flat."""
+def _rows(encoder: TableEncoder, table: FileTable, classes: bool) -> _Rows:
+    """Rows that have all values, after one pass over the table.
+
+    However long it is, memory stays flat, unless the target holds labels of classes: then the table is held.
+    """
     import numpy as np
 
+    labels = None
+    if classes and encoder.target is not None:
+        table, labels = numbered_target(table, encoder.target)
     for line in table.notes:
         note(line)
     if encoder.unseen == "error":  # such rows are left out here, and counted
@@ -110,7 +119,10 @@ def _rows(encoder: TableEncoder, table: FileTable) -> _Rows:
         raise ValueError(f"{table.where}: no row has the target and all inputs")
     if n < table.n:
         note(f"{table.n - n} of {table.n} rows of {table.where} lack a value and were left out")
-    inputs, outputs, weights = replace(encoder, n_used=n).streamed(table)
+    encoder = replace(encoder, n_used=n)
+    inputs, outputs, weights = encoder.streamed(table) if labels is None else encoder.rows(table)
+    if labels is not None:
+        outputs = labels[np.asarray(outputs, dtype=int)]
     return _Rows(inputs, outputs, weights, n, weighted, low, high)
 
 

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, validate_params
 
+from skmoe.model.families import get_family
+from skmoe.model.family import Family
 from skmoe.model.parameters import MoEParameters
 from skmoe.rows.checks import RANDOM_STATE, generator
 from skmoe.spectral.scores import Gaussian, InputLaw
@@ -25,6 +27,7 @@ def _unit_rows(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
         "n_samples": [Interval(Integral, 1, None, closed="left")],
         "n_features": [Interval(Integral, 1, None, closed="left")],
         "n_experts": [Interval(Integral, 1, None, closed="left")],
+        "family": [str, Family],
         "activation": [str, callable],
         "noise_scale": [Interval(Real, 0, None, closed="neither")],
         "orthogonal_gate": ["boolean"],
@@ -37,6 +40,7 @@ def make_moe(
     n_features: int,
     n_experts: int,
     *,
+    family: str | Family = "gaussian",
     activation: Any = "linear",
     noise_scale: float = 0.1,
     orthogonal_gate: bool = False,
@@ -56,10 +60,12 @@ def make_moe(
         Number of inputs d.
     n_experts : int
         Number of experts k.
+    family : str or Family
+        Law of an expert's output, one that `skmoe.MoERegressor` takes; the paper's is "gaussian".
     activation : str, callable or Activation
-        The experts' activation g.
+        The activation g of Gaussian experts.
     noise_scale : float
-        Standard deviation of the noise.
+        Standard deviation of the noise, or the scale of another family.
     orthogonal_gate : bool
         Draw the gate vectors orthogonal to the span of the experts (the paper's assumption 3); needs
         ``n_features > n_experts``.
@@ -84,7 +90,9 @@ def make_moe(
     >>> X.shape, y.shape, truth.expert_coef.shape
     ((1000, 5), (1000,), (3, 5))
     """
-    k = n_experts
+    k, law = n_experts, get_family(family, activation)
+    if law.predictors > 1:
+        raise ValueError(f"family {law.name!r} has experts of several predictors; make_moe draws those of one")
     if orthogonal_gate and n_features <= k:
         raise ValueError(
             f"orthogonal_gate needs more features than experts; got n_features={n_features}, n_experts={k}"
@@ -99,7 +107,7 @@ def make_moe(
             basis = np.linalg.qr(A.T)[0]
             W[:-1] -= W[:-1] @ basis @ basis.T
             W[:-1] /= np.linalg.norm(W[:-1], axis=1, keepdims=True)
-    truth = MoEParameters(A, W, noise_scale, family=activation)
+    truth = MoEParameters(A, W, noise_scale, family=law)
     X = (input_law or Gaussian()).sample(n_samples, n_features, rng)
     y, _ = truth.sample(X, rng)
     return X, y, truth

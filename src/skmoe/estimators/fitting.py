@@ -44,6 +44,11 @@ PROGRESS_EVERY = 50  # steps between lines at verbose=1
 def fit_regressor(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
     """Fit a `MoERegressor` to rows."""
     family = get_family(model.family, model.activation)
+    if family.any_experts != family:
+        raise ValueError(
+            f"family {family.name!r} has numbers for each expert, and which expert will be which is not known before a "
+            "fit; StudentFamily(learned=True, per_expert=True) learns them"
+        )
     if model.spectral_options is not None and model.method != "spectral":
         raise ValueError(f'spectral_options is for method="spectral"; method is {model.method!r}')
     options = spectral_options(model.spectral_options)
@@ -51,7 +56,7 @@ def fit_regressor(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
         del model.parameters_
     family, y, sample_weight = with_trials(family, y, sample_weight)
     rows = rows_to_fit(model, X, y, sample_weight, family.columns)
-    check_outputs(family, rows)
+    check_outputs(family, rows.y, rows.weight)
     learned, control = _learned(model, rows, family, model.noise, model.input_law, options)
     _store(model, learned)
     _store_noise(model, learned)

@@ -113,7 +113,7 @@ def likelihood_ratio_test(
     first, *others = map(np.random.default_rng, rng.integers(2**63, size=n_bootstrap + 1))
     ratios, fits = _ratios(problem, problem.rows.y[:, None], scale.from_parameters(model.parameters_), [first], config)
     theta, drawn = fits[0].start.theta, list[np.ndarray]()
-    null = scale.to_parameters(theta, model.parameters_.family)
+    null = scale.to_parameters(theta, model.parameters_.family.any_experts)
     for batch in _batches(others, problem.n):
         tables = xp.stack([scale.outputs(null.sample(X, table)[0]) for table in batch], axis=1)
         drawn.append(_ratios(problem, tables, theta, batch, config)[0])
@@ -134,7 +134,7 @@ def _problem(model: Any, X: Array, y: Array, config: SearchConfig) -> Problem:
         "expert_columns": check_columns(model.expert_features, names, d, "expert_features"),
         "gate_columns": check_columns(model.gate_features, names, d, "gate_features"),
     }
-    family, intercept, k = model.parameters_.family, bool(model.fit_intercept), int(model.n_experts_)
+    family, intercept, k = model.parameters_.family.any_experts, bool(model.fit_intercept), int(model.n_experts_)
     spec = ModelSpec(family, model.noise, LEAST_PENALTY, intercept, **columns)
     working = None if family.inner is family else family.working
     moments = table_moments(X, y, None, names, working)

@@ -46,7 +46,7 @@ def regime_stability(learned: Learned) -> np.ndarray:
     else:
         return unknown
     family = parameters.family.inner
-    memberships = [_responsibilities(rows, family, theta) for theta in others]
+    memberships = [_responsibilities(rows, family.any_experts, theta) for theta in others]
     return seen_again(_responsibilities(rows, family, to_theta(parameters)), memberships, weight)
 
 

@@ -121,7 +121,9 @@ def summarise(model: Any, *, robust: bool, names: Sequence[str] | None = None) -
             table.rows.append(row)
     if isinstance(p.family, StudentFamily):
         how = "learned" if p.family.learned else "given"
-        table.notes.append(f"Student t noise of {p.family.dof:.3g} degrees of freedom, {how}, shared by all experts")
+        each = ", ".join(f"{dof:.3g}" for dof in p.family.expert_dof)
+        whose = "one for each expert in turn" if each else "shared by all experts"
+        table.notes.append(f"Student t noise of {each or f'{p.family.dof:.3g}'} degrees of freedom, {how}, {whose}")
     table.notes += [
         f"mean log-likelihood {model.log_likelihood_:.5f}, {model.n_parameters_} parameters, "
         f"{'converged' if model.converged_ else 'NOT CONVERGED'}",

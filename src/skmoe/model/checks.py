@@ -6,14 +6,13 @@ from skmoe.model.family import Family
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.rows.arrays import Array, array_namespace
 from skmoe.rows.blocks import sum_over_blocks
-from skmoe.rows.inputs import RowsToFit
 
 __all__ = ["check_outputs"]
 
 BLOCK_ROWS = 2**16
 
 
-def check_outputs(family: Family, rows: RowsToFit) -> None:
+def check_outputs(family: Family, y: Array, weight: Array | None) -> None:
     """Refuse outputs that the family cannot give; missing values and infinities are refused elsewhere."""
     if isinstance(family, GaussianFamily):
         return
@@ -30,11 +29,11 @@ def check_outputs(family: Family, rows: RowsToFit) -> None:
         found = xp.where(wrong & xp.isfinite(first), first, xp.zeros_like(first))
         return xp.sum(xp.astype(wrong, xp.float64)), _Extreme(float(xp.min(found)), float(xp.max(found)))
 
-    wrong, extreme = sum_over_blocks(kernel, rows.y, rows.weight, block_rows=BLOCK_ROWS)
+    wrong, extreme = sum_over_blocks(kernel, y, weight, block_rows=BLOCK_ROWS)
     if float(wrong):
         example = extreme.low if extreme.low < 0 else extreme.high
         raise ValueError(
-            f"family={family.name!r} takes {family.support} as y; {int(wrong)} of {rows.y.shape[0]} values are not"
+            f"family={family.name!r} takes {family.support} as y; {int(wrong)} of {y.shape[0]} values are not"
             f"{'' if family.columns > 1 else f', such as {example:g}'}: choose another family, or drop those rows"
         )
 

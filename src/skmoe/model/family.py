@@ -21,6 +21,8 @@ derivatives and its mean. An EM step moves an expert by one guarded Newton step:
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from skmoe.rows.arrays import Array, array_namespace
@@ -108,8 +110,9 @@ class Family:
         that a line separates rises for ever.
     least_squares : bool
         Whether one expert is fitted exactly by least squares.
-    noise_dof : float or None
-        Where outputs are a centre plus noise, its degrees of freedom, infinite for Gaussian noise.
+    noise_dof : float, array or None
+        Where outputs are a centre plus noise, its degrees of freedom, infinite for Gaussian noise; one number, or one
+        for each expert.
     predictors : int
         Predictors of an expert, m; see `skmoe.model.channels` for the shapes where there are several.
     columns : int
@@ -138,7 +141,7 @@ class Family:
     few_values: bool = False
     most_coef: float = np.inf
     least_squares: bool = False
-    noise_dof: float | None = None
+    noise_dof: Any = None
     predictors: int = 1
     columns: int = 1
     parts: int = 1
@@ -281,6 +284,26 @@ class Family:
             Scales in the shape of `residual`.
         """
         return np.ones_like(residual)
+
+    def for_experts(self, experts: np.ndarray) -> Family:
+        """The law of the given experts, in that order; the family itself unless it has numbers for each expert.
+
+        Parameters
+        ----------
+        experts : (m,) array of int
+            Which experts, each as often as wanted.
+
+        Returns
+        -------
+        Family
+            The law of these.
+        """
+        return self
+
+    @property
+    def any_experts(self) -> Family:
+        """The law for any number of experts: the family itself unless it has numbers for each expert."""
+        return self
 
     # -- outputs as the caller has them -------------------------------------------------------------------------------
 

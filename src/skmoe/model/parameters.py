@@ -109,7 +109,7 @@ class MoEParameters:
         order = np.asarray(order)
         W, c = self.W[order], self.c[order]
         A, b, sigma = self.A[order], self.b[order], self.sigma[order]
-        return MoEParameters(A, W - W[-1], sigma, b, c - c[-1], self.family, self.origin)
+        return MoEParameters(A, W - W[-1], sigma, b, c - c[-1], self.family.for_experts(order), self.origin)
 
     def from_origin(self, X: Array) -> Array:
         """Inputs (n, d) less the origin, which `b` and `c` are intercepts at."""
@@ -200,5 +200,6 @@ class MoEParameters:
         """Draw outputs for given inputs: y (n,) in the caller's library, and which expert gave each row."""
         P = to_numpy(self.gate_proba(X))
         expert = np.minimum((rng.random((P.shape[0], 1)) > np.cumsum(P, axis=1)).sum(axis=1), P.shape[1] - 1)
-        eta = np.take_along_axis(to_numpy(self.predictors(X)), expert[:, None], axis=1)[:, 0]
-        return to_device(self.family.sample(eta, self.sigma[expert], rng), X), expert
+        eta = np.take_along_axis(to_numpy(self.predictors(X)), expert[:, None], axis=1)
+        drawn = self.family.for_experts(expert).sample(eta, self.sigma[expert][:, None], rng)
+        return to_device(drawn[:, 0], X), expert

@@ -176,7 +176,7 @@ def _components(
     centers = to_numpy(member.centers(x))
     if correction is None:
         scales = np.broadcast_to(member.sigma, centers.shape)
-        return to_numpy(member.gate_proba(x)), centers, scales, np.full(k, member.family.inner.noise_dof)
+        return to_numpy(member.gate_proba(x)), centers, scales, np.broadcast_to(member.family.inner.noise_dof, k)
     X = member.from_origin(np.asarray(to_numpy(x), dtype=np.float64))
     X = np.column_stack([X, np.ones(len(X))])
     scales = np.broadcast_to(member.sigma if correction.scale is None else correction.scale, centers.shape)

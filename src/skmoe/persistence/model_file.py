@@ -233,7 +233,7 @@ def _model(make: Callable[..., Any], header: Mapping[str, Any], table: Any, arra
     A, sigma = model.expert_coef_.reshape(k, *several, d), arrays.get("plug_in_scale", np.ones(k))
     model.parameters_ = MoEParameters(A, model.gate_coef_, sigma, b, c, family, origin)
     model.family_ = model.parameters_.family
-    members = _members(header["members"], arrays, family)
+    members = _members(header["members"], arrays, family.any_experts)
     model.members_ = tuple(replace(member, origin=origin) for member in members)
     model.member_weights_ = arrays["member_weights"]
     model.calibration_ = None if header["calibration"] is None else Calibration(**header["calibration"])
@@ -258,8 +258,10 @@ def _family(header: Mapping[str, Any]) -> Family:
 
 def _family_setting(family: Family) -> str | Family:
     """The setting that a fit of a family was asked for by."""
+    if isinstance(family, StudentFamily) and family.learned:
+        return StudentFamily(learned=True, per_expert=True) if family.per_expert else family.name
     for name, known in FAMILIES.items():
-        if family == known or (isinstance(family, StudentFamily) and family.learned and name == family.name):
+        if family == known:
             return name
     return "binomial" if isinstance(family, TrialsFamily) else family
 

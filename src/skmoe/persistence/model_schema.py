@@ -147,7 +147,8 @@ def family_record(family: Family) -> dict[str, Any] | None:
         return None
     for name, kind in FAMILY_TYPES.items():
         if type(family) is kind and name in (family.name, "binomial trials"):
-            return {"name": name, **asdict(family)}  # type: ignore[call-overload]
+            fields: dict[str, Any] = asdict(family)  # type: ignore[call-overload]
+            return {"name": name} | {key: list(v) if isinstance(v, tuple) else v for key, v in fields.items()}
     raise ValueError(
         f"family {family.name!r} is your own code, which a model file cannot hold; keep the coefficients, or pickle"
     )
@@ -158,16 +159,21 @@ def family_from(record: Mapping[str, Any]) -> Family:
     return FAMILY_TYPES[record["name"]](**{name: value for name, value in record.items() if name != "name"})
 
 
-def _family(value: Any, where: str) -> None:
-    """The record of a family: its name, and the fields of its type."""
-    one_of(*FAMILY_TYPES)(value.get("name") if isinstance(value, dict) else None, f"{where}.name")
-    of_type(FAMILY_TYPES[value["name"]])({name: item for name, item in value.items() if name != "name"}, where)
+def _family(k: int) -> Check:
+    """The record of a family of k experts: its name, and the fields of its type."""
+
+    def check(value: Any, where: str) -> None:
+        one_of(*FAMILY_TYPES)(value.get("name") if isinstance(value, dict) else None, f"{where}.name")
+        of_type(FAMILY_TYPES[value["name"]])({name: item for name, item in value.items() if name != "name"}, where)
+        one_of(0, k)(len(value.get("expert_dof", ())), f"the length of {where}.expert_dof")
+
+    return check
 
 
 def header_check(d: int, k: int, kind: str = "regressor") -> Check:
     """The check of ``model.json`` for a model of k experts over d inputs."""
     settings = SETTINGS if kind == "regressor" else CLASSIFIER_SETTINGS
-    more: dict[str, Check] = {"family": _family} if kind == "regressor" else {}
+    more: dict[str, Check] = {"family": _family(k)} if kind == "regressor" else {}
     return record(
         {
             "format": one_of(FORMAT),

@@ -63,7 +63,7 @@ def _on_the_host(values: Any) -> np.ndarray:
 
 def column(model: Any, feature: Any, name: str = "feature") -> int:
     """Index of a column given by name or index."""
-    known, d = getattr(model, "feature_names_in_", None), model.expert_coef_.shape[1]
+    known, d = getattr(model, "feature_names_in_", None), model.n_features_in_
     return (check_columns([feature], known, d, name) or [])[0]
 
 

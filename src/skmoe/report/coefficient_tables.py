@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from skmoe.inference.formatting import three_digits
@@ -10,25 +11,31 @@ from skmoe.report.records import Number, Table
 
 __all__ = ["all_coefficients", "side_by_side"]
 
+SHARE = r" \(\d+%\)"  # of the rows, in the name of an expert
 
-def side_by_side(caption: str, coefficients: Sequence[Coefficient], prefix: str) -> Table:
-    """The parts whose name begins with `prefix` as columns; each has the same terms in the same order."""
+
+def side_by_side(caption: str, coefficients: Sequence[Coefficient], prefix: str, *, neutral: float = 0.0) -> Table:
+    """The parts whose name begins with `prefix` as columns; each has the same terms in the same order.
+
+    Those whose interval holds `neutral`, which stands for no effect, are shown in grey.
+    """
     parts: dict[str, list[Coefficient]] = {}
     for coefficient in coefficients:
         if coefficient.part.startswith(prefix):
             parts.setdefault(coefficient.part, []).append(coefficient)
     rows = tuple(
-        (terms[0].term, *(_with_interval(term) for term in terms)) for terms in zip(*parts.values(), strict=True)
+        (terms[0].term, *(_with_interval(term, neutral) for term in terms))
+        for terms in zip(*parts.values(), strict=True)
     )
     return Table(caption, ("input", *(part.replace("gate ", "expert ") for part in parts)), rows)
 
 
-def _with_interval(coefficient: Coefficient) -> Number:
+def _with_interval(coefficient: Coefficient, neutral: float) -> Number:
     low, high = coefficient.low, coefficient.high
     if not high > low:
         return Number(coefficient.estimate)
     detail = f"{three_digits(low)} to {three_digits(high)}"
-    return Number(coefficient.estimate, detail=detail, muted=low < 0 < high)
+    return Number(coefficient.estimate, detail=detail, muted=low < neutral < high)
 
 
 def all_coefficients(data: ReportData) -> Table:
@@ -38,9 +45,11 @@ def all_coefficients(data: ReportData) -> Table:
     for c, robust_error in zip(data.coefficients, robust, strict=True):
         p = "< 0.001" if c.p < 0.001 else f"{c.p:.3f}" if c.p == c.p else "–"
         numbers = (Number(value) for value in (c.estimate, c.low, c.high, c.error, robust_error, c.t))
-        rows.append((c.term, c.part.split(" (")[0], *numbers, Number(c.p, p)))
+        rows.append((c.term, re.sub(SHARE, "", c.part), *numbers, Number(c.p, p)))
+    ratio = data.model.parameters_.family.ratio
+    units = f"logs of {ratio}s for experts, in the units of the inputs" if ratio else None
     return Table(
-        f"All coefficients, in the units of the inputs and of {data.target}",
+        f"All coefficients, {units or f'in the units of the inputs and of {data.target}'}",
         ("term", "part", "estimate", "95% from", "to", "std. error", "robust", "t", "p"),
         tuple(rows),
     )

@@ -13,14 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 from skmoe.inference import Input, Regime, describe_regimes, inputs_of, regimes_from_rows
 from skmoe.plots.reading import output_name
 from skmoe.report.gate_curves import GateCurve, gate_curves
-from skmoe.report.held_out import Judgement, cross_fitted, judged_on_test
+from skmoe.report.held_out import OF_NUMBERS, Judgement, Methods, cross_fitted, judged_on_test
+from skmoe.report.held_out_classes import of_classes
 from skmoe.report.rows import Rows
 
 __all__ = ["Coefficient", "ReportData", "report_data"]
 
 
 class Coefficient(NamedTuple):
-    """A row of the coefficient table, as `MoERegressor.summary` gives it."""
+    """A row of the coefficient table, as `MoERegressor.summary` gives it; the last three for families with ratios."""
 
     part: str
     term: str
@@ -30,6 +31,9 @@ class Coefficient(NamedTuple):
     p: float
     low: float
     high: float
+    ratio: float = float("nan")
+    ratio_low: float = float("nan")
+    ratio_high: float = float("nan")
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class ReportData:
 
     Attributes
     ----------
-    model : fitted MoERegressor
+    model : fitted MoERegressor or MoEClassifier
     fit_rows : Rows or None
         The rows of the fit.
     test : Rows or None
@@ -74,12 +78,26 @@ class ReportData:
     def judgement(self) -> Judgement | str:
         """How well model and rivals predict rows that they were not fitted to, or why that cannot be said."""
         if self.test is not None:
-            return judged_on_test(self.model, self.fit_rows, self.test, self.folds)
+            return judged_on_test(self.model, self.fit_rows, self.test, self.folds, self._methods)
         if self.fit_rows is None or self.fit_rows.y is None:
             return "Rows with outputs are needed to say how well the model predicts; none were given."
         if not self.folds:
             return "No rows were held out, so nothing can be said of rows that the model has not seen."
-        return cross_fitted(self.model, self.fit_rows, self.folds)
+        return cross_fitted(self.model, self.fit_rows, self.folds, self._methods)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Names of the classes of a classifier; empty for a regression."""
+        return tuple(map(str, getattr(self.model, "classes_", ())))
+
+    @property
+    def outputs_to_draw(self) -> np.ndarray | None:
+        """Outputs that can be drawn along an axis: those of the given rows, but for classes."""
+        return None if self.classes else self.y
+
+    @property
+    def _methods(self) -> Methods:
+        return of_classes(len(self.classes)) if self.classes else OF_NUMBERS
 
     @cached_property
     def regimes(self) -> tuple[Regime, ...] | None:
@@ -96,7 +114,7 @@ class ReportData:
     @cached_property
     def coefficients(self) -> tuple[Coefficient, ...]:
         """Rows of the coefficient table."""
-        return tuple(Coefficient(*row[:8]) for row in self.model.summary().rows)
+        return tuple(Coefficient(*row) for row in self.model.summary().rows)
 
     @cached_property
     def main_input(self) -> Input | None:
@@ -105,7 +123,8 @@ class ReportData:
             return self.curves[0].input
         if self.rows is None:
             return None
-        effect = np.max(np.abs(self.model.expert_coef_), axis=0) * np.std(self.rows.values, axis=0)
+        coef = self.model.expert_coef_.reshape(-1, self.model.n_features_in_)
+        effect = np.max(np.abs(coef), axis=0) * np.std(self.rows.values, axis=0)
         strongest = max(inputs_of(self.model), key=lambda one: float(np.max(effect[list(one.columns)])))
         return strongest if np.max(effect) > 0 else None
 
@@ -116,12 +135,10 @@ def report_data(
     """Check the arguments of a report and put them together."""
     if not hasattr(model, "gate_proba"):
         raise TypeError(
-            f"a report is about a fitted MoERegressor; got {type(model).__name__} (of a pipeline, pass the last step "
-            "and the rows as they reach it)"
+            f"a report is about a fitted MoERegressor or MoEClassifier; got {type(model).__name__} (of a pipeline, "
+            "pass the last step and the rows as they reach it)"
         )
     check_is_fitted(model)
-    if hasattr(model, "classes_"):
-        raise TypeError("a report is about a regression; of a MoEClassifier, summary() and regimes() tell")
     if y is not None and model.parameters_.family.columns > 1:
         raise ValueError(
             f"outputs of family={model.parameters_.family.name!r} have several columns, which a report cannot show: "

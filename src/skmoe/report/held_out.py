@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from enum import Enum
 from functools import partial
 from typing import Any
@@ -19,10 +19,25 @@ from sklearn.model_selection import KFold
 from skmoe.report.rows import Rows, evenly_spaced
 from skmoe.rows.checks import check_columns
 
-__all__ = ["Judged", "Judgement", "Protocol", "cross_fitted", "judged_on_test"]
+__all__ = [
+    "OF_NUMBERS",
+    "Judge",
+    "Judged",
+    "Judgement",
+    "Methods",
+    "Protocol",
+    "TooFewRowsError",
+    "cross_fitted",
+    "joined",
+    "judged_on_test",
+]
 
 CROSS_ROWS = 2000  # rows that models are fitted to again for
 LEAST_ROWS = 20  # below which errors of parts of the rows say nothing
+
+
+Judge = Callable[[np.ndarray, np.ndarray], Any]
+Fit = Callable[[np.ndarray, np.ndarray, np.ndarray | None], Judge]
 
 
 class TooFewRowsError(ValueError):
@@ -88,6 +103,26 @@ class Judged:
             return float(np.median(widths))
         return float(np.quantile(widths, 0.5, weights=self.weight, method="inverted_cdf"))
 
+    def joined(self, others: Sequence[Judged], order: np.ndarray) -> Judged:
+        """These and other predictions of the method in one record, in the given order."""
+        return joined(self, others, order)
+
+
+def joined(first: Any, others: Sequence[Any], order: np.ndarray) -> Any:
+    """Records of one method's predictions as one, its rows in the given order."""
+    arrays = {f.name for f in fields(first)} - {"method", "weight"}
+    parts = [first, *others]
+    return replace(first, **{name: np.concatenate([getattr(p, name) for p in parts])[order] for name in arrays})
+
+
+@dataclass(frozen=True)
+class Methods:
+    """What is compared: how the mixture is judged, the rivals, and how rows are split into folds."""
+
+    mixture: Callable[[Any, np.ndarray, np.ndarray], Any]
+    rivals: tuple[Fit, ...]
+    folds: Callable[[np.ndarray, int], Iterator[tuple[np.ndarray, np.ndarray]]]
+
 
 @dataclass(frozen=True)
 class Judgement:
@@ -96,7 +131,7 @@ class Judgement:
     Attributes
     ----------
     protocol : Protocol
-    methods : tuple of Judged
+    methods : tuple of Judged or JudgedClasses
         The mixture first.
     folds : int
         Parts that were left out in turn; 0 where there were none.
@@ -107,18 +142,18 @@ class Judgement:
     """
 
     protocol: Protocol
-    methods: tuple[Judged, ...]
+    methods: tuple[Any, ...]
     folds: int
     of: int
     unfinished: int = 0
 
     @property
-    def mixture(self) -> Judged:
+    def mixture(self) -> Any:
         """The model that the report is about."""
         return self.methods[0]
 
     @property
-    def rivals(self) -> tuple[Judged, ...]:
+    def rivals(self) -> tuple[Any, ...]:
         """The other methods."""
         return self.methods[1:]
 
@@ -128,7 +163,7 @@ class Judgement:
         return len(self.mixture.y)
 
 
-def cross_fitted(model: Any, rows: Rows, folds: int) -> Judgement | str:
+def cross_fitted(model: Any, rows: Rows, folds: int, methods: Methods) -> Judgement | str:
     """Each row predicted by models fitted to the other folds.
 
     The number of experts, chosen from all rows, is kept; so is the penalty. An average of models chooses anew.
@@ -142,30 +177,30 @@ def cross_fitted(model: Any, rows: Rows, folds: int) -> Judgement | str:
 
     def refit(X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Judge:
         fits.append(_refitted(model, X, y, weight))
-        return partial(_of_mixture, fits[-1])
+        return partial(methods.mixture, fits[-1])
 
     try:
-        found = [_pooled(fit, X, y, weight, folds) for fit in (refit, *RIVALS)]
+        found = [_pooled(fit, X, y, weight, methods.folds(y, folds)) for fit in (refit, *methods.rivals)]
     except TooFewRowsError as error:
         return f"The model could not be fitted to part of the rows: {error}."
     unfinished = sum(not fit.converged_ for fit in fits)
     return Judgement(Protocol.CROSS_FITTED, tuple(found), folds, rows.total, unfinished)
 
 
-def judged_on_test(model: Any, rows: Rows | None, test: Rows, folds: int) -> Judgement:
+def judged_on_test(model: Any, rows: Rows | None, test: Rows, folds: int, methods: Methods) -> Judgement:
     """The model on rows that were held out of its fit; rivals are never fitted to rows they are judged on.
 
     They are fitted to the rows of the fit where those are at hand, and else to the other folds of the test rows; with
     too few of these, or with no folds, they are left out.
     """
     y = _outputs(test)
-    ours = _of_mixture(model, test.values, y)
+    ours = methods.mixture(model, test.values, y)
     if rows is not None and rows.y is not None:
-        theirs = [fit(rows.values, rows.y, rows.weight)(test.values, y) for fit in RIVALS]
+        theirs = [fit(rows.values, rows.y, rows.weight)(test.values, y) for fit in methods.rivals]
         return Judgement(Protocol.TEST, (ours, *theirs), 0, test.total)
     if folds < 2 or len(y) < max(LEAST_ROWS, 2 * folds):
         return Judgement(Protocol.TEST_ALONE, (ours,), 0, test.total)
-    theirs = [_pooled(fit, test.values, y, None, folds) for fit in RIVALS]
+    theirs = [_pooled(fit, test.values, y, None, methods.folds(y, folds)) for fit in methods.rivals]
     return Judgement(Protocol.TEST_ALONE, (ours, *theirs), folds, test.total)
 
 
@@ -175,26 +210,26 @@ def _outputs(rows: Rows) -> np.ndarray:
     return rows.y
 
 
-Judge = Callable[[np.ndarray, np.ndarray], Judged]
-Fit = Callable[[np.ndarray, np.ndarray, np.ndarray | None], Judge]
-
-
-def _pooled(fit: Fit, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None, folds: int) -> Judged:
+def _pooled(
+    fit: Fit,
+    X: np.ndarray,
+    y: np.ndarray,
+    weight: np.ndarray | None,
+    folds: Iterator[tuple[np.ndarray, np.ndarray]],
+) -> Any:
     """Predictions of each row by a model that was fitted to the other folds."""
     parts = []
-    for train, test in _split(len(y), folds):
+    for train, test in folds:
         judge = fit(X[train], y[train], None if weight is None else weight[train])
         parts.append((test, judge(X[test], y[test])))
     order = np.argsort(np.concatenate([test for test, _ in parts]))
-    predicted, pit, bounds = (
-        np.concatenate([getattr(part, name) for _, part in parts])[order] for name in ("predicted", "pit", "bounds")
-    )
-    return Judged(parts[0][1].method, y, predicted, pit, bounds, weight)
+    (_, first), *others = parts
+    return replace(first.joined([part for _, part in others], order), weight=weight)
 
 
-def _split(n: int, folds: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _split(y: np.ndarray, folds: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """The same folds for every method."""
-    return KFold(folds, shuffle=True, random_state=0).split(np.empty((n, 1)))
+    return KFold(folds, shuffle=True, random_state=0).split(y[:, None])
 
 
 def _refitted(model: Any, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Any:
@@ -218,7 +253,11 @@ def _refitted(model: Any, X: np.ndarray, y: np.ndarray, weight: np.ndarray | Non
 
 def _of_mixture(model: Any, X: np.ndarray, y: np.ndarray) -> Judged:
     law = model._law()
-    return Judged("mixture of experts", y, law.mean(X), law.cdf(X, y), law.interval(X, 0.9))
+    pit = law.cdf(X, y)
+    if law.family.discrete:  # at a random place within the probability of each output, levels are uniform
+        below = law.cdf(X, y - 1)
+        pit = below + np.random.default_rng(0).random(len(y)) * (pit - below)
+    return Judged("mixture of experts", y, law.mean(X), pit, law.interval(X, 0.9))
 
 
 def _least_squares(X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Judge:
@@ -246,4 +285,4 @@ def _boosting(X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Judge:
     return judge
 
 
-RIVALS: tuple[Fit, ...] = (_least_squares, _boosting)
+OF_NUMBERS = Methods(_of_mixture, (_least_squares, _boosting), _split)

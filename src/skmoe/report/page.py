@@ -34,6 +34,8 @@ SECTIONS = (
     ("numbers", "All numbers", numbers),
 )
 
+OF_NUMBERS_ONLY = ("diagnosis",)  # sections that a classifier has not: it has no residuals and no moments
+
 
 @dataclass(frozen=True)
 class Section:
@@ -69,7 +71,7 @@ def write(
 
     Parameters
     ----------
-    model : MoERegressor
+    model : MoERegressor or MoEClassifier
         A fitted model.
     path : str or path
         Where to write; a file that is there is replaced.
@@ -78,15 +80,15 @@ def write(
         may be any holder of rows that `MoERegressor.fit` takes. Without rows the report holds what the model alone can
         say.
     y : (n,) outputs, optional
-        Outputs of the rows, or the name of their column. Without them the report does not say how well the model
-        predicts.
+        Outputs of the rows, labels for a classifier, or the name of their column. Without them the report does not say
+        how well the model predicts.
     title : str, optional
         Heading of the page.
     target : str, optional
         What the output is called, by default the name of `y` if it has one.
     test : (X, y), optional
-        Rows that were held out of the fit, to judge predictions by. Least squares and boosting are fitted to X and y
-        or, without those, cross-fitted on the rows of `test`.
+        Rows that were held out of the fit, to judge predictions by. Least squares (for classes logistic regression)
+        and boosting are fitted to X and y or, without those, cross-fitted on the rows of `test`.
     folds : int
         Without `test`, predictions are judged by cross-fitting: each row is predicted by models fitted to the other
         folds of X and y, of which at most 2,000 rows take part. 0 leaves that out.
@@ -130,7 +132,7 @@ def html(
 
     Parameters
     ----------
-    model : MoERegressor
+    model : MoERegressor or MoEClassifier
         A fitted model.
     X : (n, d) rows, optional
         Rows.
@@ -153,6 +155,7 @@ def html(
         The page; the same arguments give the same text.
     """
     data = report_data(model, X, y, target, test, folds, sample_weight)
-    sections = tuple(Section(name, heading, section(data)) for name, heading, section in SECTIONS)
+    asked = [section for section in SECTIONS if not (data.classes and section[0] in OF_NUMBERS_ONLY)]
+    sections = tuple(Section(name, heading, section(data)) for name, heading, section in asked)
     heading = str(title) if title is not None else f"Regimes of {data.target}"
     return render(Page(heading, overview(data), sections))

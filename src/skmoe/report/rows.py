@@ -24,7 +24,10 @@ MOST_ROWS = 20_000
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows as arrays, inputs (n, d), outputs and weights (n,) or None, and of how many they were taken (`total`)."""
+    """Rows as arrays, inputs (n, d), outputs and weights (n,) or None, and of how many they were taken (`total`).
+
+    Outputs of a classifier are the numbers of their classes.
+    """
 
     values: np.ndarray
     y: np.ndarray | None
@@ -36,7 +39,7 @@ class Rows:
     def of(cls, model: Any, X: Any, y: Any, weight: Any = None) -> Rows:
         """Rows that have weight, after a check against the columns that the model was fitted to."""
         check_model(model)
-        inputs, y = rows_to_use(model, X, y)
+        inputs, y = rows_to_use(model, X, None) if y is None else model._rows_with_outputs(X, y)
         total = int(inputs.shape[0])
         some = evenly_spaced(total, MOST_ROWS)
         if isinstance(weight, Streamed):

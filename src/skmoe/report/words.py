@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,11 @@ __all__ = ["experts_in_words", "gate_in_words", "laws_in_words"]
 NAMED = 3  # inputs that a sentence names
 CLEAR = TWO_SIDED_95  # standard errors from zero at which a direction counts as clear
 MINOR = 0.1  # effects below this share of the strongest are not named
-RATIO_OF = {"rate ratio": "the mean", "mean ratio": "the mean", "odds ratio": "the odds"}  # what a ratio multiplies
+RATIO_OF = {  # what a ratio multiplies, and the verb that follows
+    "rate ratio": ("the mean", "is"),
+    "mean ratio": ("the mean", "is"),
+    "odds ratio": ("the odds", "are"),
+}
 
 
 @dataclass(frozen=True)
@@ -107,25 +111,50 @@ def experts_in_words(model: Any, X: Any = None, *, target: str = "y") -> list[st
 def laws_in_words(model: Any, X: np.ndarray | None, regimes: Sequence[Regime] | None, target: str) -> list[str]:
     """What each expert says of the output and its strongest inputs, a clause for each."""
     columns = Columns.of(model, X)
-    return [_law(model, i, columns, None if regimes is None else regimes[i], target) for i in range(model.n_experts_)]
+    spreads = [None if regimes is None else np.asarray(regimes[i].spread) for i in range(model.n_experts_)]
+    if hasattr(model, "classes_"):
+        return [_class_laws(model, i, columns, spread, target) for i, spread in enumerate(spreads)]
+    return [_law(model, i, columns, spread, target) for i, spread in enumerate(spreads)]
 
 
-def _law(model: Any, i: int, columns: Columns, regime: Regime | None, target: str) -> str:
-    g = model.parameters_.g
-    value, error = model.expert_coef_[i], model.expert_coef_se_[i]
-    chosen, clear = strongest(
-        value, error, None if regime is None else np.asarray(regime.spread), float(stdtrit(model.dof_[i], 0.975))
-    )
-    family = model.parameters_.family
-    subject = target if g.linear else f"the index inside its {g.name}"
+def _law(model: Any, i: int, columns: Columns, spread: np.ndarray | None, target: str) -> str:
+    g, family = model.parameters_.g, model.parameters_.family
+    value, error, dof = model.expert_coef_[i], model.expert_coef_se_[i], float(model.dof_[i])
     if family.ratio:
-        subject = f"{RATIO_OF[family.ratio]} of {target}"
+        what, verb = RATIO_OF[family.ratio]
+        return _clause(f"{what} of {target} {verb}", f"{target} does", value, error, columns, spread, dof, _ratios)
+    subject = target if g.linear else f"the index inside its {g.name}"
+    return _clause(subject, f"{target} does", value, error, columns, spread, dof, _slopes)
+
+
+def _class_laws(model: Any, i: int, columns: Columns, spread: np.ndarray | None, target: str) -> str:
+    """The odds of each class but the first, a clause for each."""
+    first, *others = map(str, model.classes_)
+    said = []
+    for c, name in enumerate(others):
+        odds = f"the odds of {target} being {name} rather than {first}"
+        value, error = (np.reshape(v[i], (len(others), -1))[c] for v in (model.expert_coef_, model.expert_coef_se_))
+        said.append(_clause(f"{odds} are", f"{odds} do", value, error, columns, spread, np.inf, _ratios))
+    return "; ".join(said)
+
+
+def _clause(
+    subject: str,
+    subject_does: str,
+    value: np.ndarray,
+    error: np.ndarray,
+    columns: Columns,
+    spread: np.ndarray | None,
+    dof: float,
+    slopes: Callable[..., str],
+) -> str:
+    """What the strongest inputs do to something, in words."""
+    chosen, clear = strongest(value, error, spread, float(stdtrit(dof, 0.975)))
     if not chosen:
-        return f"{target} does not depend on the inputs"
+        return f"{subject_does} not depend on the inputs"
     if not clear:
         return f"no input has a clear effect; the strongest is {columns.names[chosen[0]]}"
-    slopes = _ratios if family.ratio else _slopes
-    said = f"{subject} {slopes(value, error, columns, chosen, float(model.dof_[i]))}"
+    said = f"{subject} {slopes(value, error, columns, chosen, dof)}"
     more = clear - len(chosen)
     if more <= 0:
         return said
@@ -136,6 +165,12 @@ def _law(model: Any, i: int, columns: Columns, regime: Regime | None, target: st
 def _there(model: Any, i: int, regime: Regime | None) -> str:
     """What it predicts where it holds, and its noise."""
     tail = _noise(model, i)
+    classes = getattr(model, "classes_", None)
+    if classes is not None and len(classes) > 2:
+        return tail  # no one number is what it predicts
+    if regime is not None and classes is not None:
+        its_rows = "its" if model.n_experts_ > 1 else "all"
+        return f" Over {its_rows} rows it gives {classes[1]} a probability of {percent(regime.prediction)} on average."
     if regime is not None:
         its_rows = "its" if model.n_experts_ > 1 else "all"
         tail = f" Over {its_rows} rows it predicts {three_digits(regime.prediction)} on average." + tail
@@ -143,9 +178,10 @@ def _there(model: Any, i: int, regime: Regime | None) -> str:
 
 
 def _noise(model: Any, i: int) -> str:
-    family, scale = model.parameters_.family, three_digits(model.noise_scale_[i])
+    family = model.parameters_.family
     if not family.has_scale:
         return ""
+    scale = three_digits(model.noise_scale_[i])
     if family.scale_name == "variation":
         return f" Its outputs have a coefficient of variation of {scale} beyond what the mean explains."
     return f" Its noise has a standard deviation of {scale}{' in the logs' if family.ratio else ''}."
@@ -160,7 +196,7 @@ def _ratios(value: np.ndarray, error: np.ndarray, columns: Columns, chosen: list
         middle, low, high = (np.exp(step * (value[j] + s * half * error[j])) for s in (0.0, -1.0, 1.0))
         between = f" ({three_digits(low)} to {three_digits(high)})" if error[j] > 0 else ""
         said.append(f"by {three_digits(middle)}{between} {where}")
-    return f"is multiplied {listed(said)}"
+    return f"multiplied {listed(said)}"
 
 
 def _seen(model: Any, i: int) -> str:

@@ -40,7 +40,7 @@ def class_rows_to_fit(model: Any, X: Any, y: Any, weight: Any) -> tuple[RowsToFi
 
 def class_rows_to_use(model: Any, X: Any, y: Any) -> tuple[Array, Array]:
     """Inputs and numbered outputs for a fitted classifier."""
-    if isinstance(y, str) or type(y).__module__.partition(".")[0] == "dask":
+    if isinstance(y, str | Streamed) or type(y).__module__.partition(".")[0] == "dask":
         return rows_to_use(model, X, y)
     values = _as_column(y)
     codes = np.searchsorted(model.classes_, values)

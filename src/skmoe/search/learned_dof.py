@@ -1,7 +1,8 @@
 """Degrees of freedom of Student t experts, learned beside everything else: the profile likelihood over them.
 
 The search knows one number of degrees of freedom. From its optimum the likelihood is maximised over all parameters for
-other numbers, until the best is found; the search is repeated there, with that optimum among its starts.
+other numbers, until the best is found; the search is repeated there, with that optimum among its starts. Degrees of
+freedom of each expert are learned last, from the optimum with one number for all.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import optimize
 
-from skmoe.likelihood import Curvature, Problem, Theta, gradient
+from skmoe.likelihood import Curvature, Gradient, Problem, Theta, gradient
 from skmoe.model.families.student import StudentFamily
 from skmoe.search.finish import Fit, maximise
 from skmoe.search.fitting import Fitted, fit_search
@@ -26,7 +27,7 @@ STEP = 1e-3  # of differences over their log
 
 
 def fit_with_dof(task: Task, k: int, rng: np.random.Generator, warm: list[Start]) -> tuple[Task, Fitted]:
-    """A search whose family's degrees of freedom are learned; the task with them, and the fit."""
+    """A search whose family's degrees of freedom are learned; the task with the number for all, and the fit."""
     first = fit_search(task, k, rng, warm=warm)
     if first.interrupted or first.optimum is None:
         return task, first
@@ -36,19 +37,33 @@ def fit_with_dof(task: Task, k: int, rng: np.random.Generator, warm: list[Start]
     if again.interrupted or again.optimum is None:
         return task, again
     task, theta = _best_dof(task, k, again.optimum.fit.theta)
-    whole = task.problem(k)
+    whole, to_tell = task.problem(k), task
+    assert isinstance(whole.family, StudentFamily)
+    if whole.family.per_expert:
+        whole, theta = _best_dof_each(task, whole, theta)
+        to_tell = replace(task, spec=replace(task.spec, family=whole.family))
     fit = maximise(whole, theta, task.control, task.config, near=True)
     curvature = _with_unknown_dof(whole, fit)
-    fitted = again.at(task, whole, replace(fit, curvature=curvature))
-    return task, replace(fitted, n_parameters=fitted.n_parameters + 1)
+    fitted = again.at(to_tell, whole, replace(fit, curvature=curvature))
+    return task, replace(fitted, n_parameters=fitted.n_parameters + len(_log_dof(whole)))
 
 
-def _with_dof(problem: Problem, log_dof: float) -> Problem:
-    return replace(problem, family=StudentFamily(float(np.exp(log_dof)), learned=True))
+def _log_dof(problem: Problem) -> np.ndarray:
+    """Logs of the degrees of freedom: one number, or one for each expert."""
+    return np.log(np.atleast_1d(problem.family.noise_dof))
+
+
+def _with_dof(problem: Problem, log_dof: np.ndarray | float) -> Problem:
+    """The problem with other degrees of freedom: one number for all, or one for each expert."""
+    dof = np.exp(np.atleast_1d(log_dof))
+    assert isinstance(problem.family, StudentFamily)
+    if problem.family.expert_dof:
+        return replace(problem, family=replace(problem.family, expert_dof=tuple(dof)))
+    return replace(problem, family=replace(problem.family, dof=float(dof[0])))
 
 
 def _best_dof(task: Task, k: int, theta: Theta) -> tuple[Task, Theta]:
-    """The task with the best degrees of freedom near a point, and the optimum there."""
+    """The task with the best degrees of freedom for all experts near a point, and the optimum there."""
     problem = task.problem(k, task.searched)
     found: dict[float, tuple[float, Theta]] = {}
 
@@ -62,22 +77,69 @@ def _best_dof(task: Task, k: int, theta: Theta) -> tuple[Task, Theta]:
     bounds = tuple(np.log(RANGE).tolist())
     best = float(optimize.minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": EXACT}).x)
     best = min(found, key=lambda log_dof: -found[log_dof][0]) if best not in found else best
-    family = StudentFamily(float(np.exp(best)), learned=True)
+    family = _with_dof(problem, best).family
     return replace(task, spec=replace(task.spec, family=family)), found[best][1]
+
+
+def _best_dof_each(task: Task, problem: Problem, theta: Theta) -> tuple[Problem, Theta]:
+    """The problem with the best degrees of freedom for each expert near a point, and the optimum there.
+
+    The slope of the profile likelihood is that of the likelihood with other parameters held, by differences.
+    """
+    assert isinstance(problem.family, StudentFamily)
+    begin = replace(problem, family=replace(problem.family, expert_dof=(problem.family.dof,) * problem.k))
+    best: list[tuple[float, Problem, Theta]] = []
+
+    def loss(log_dof: np.ndarray) -> tuple[float, np.ndarray]:
+        here = _with_dof(begin, log_dof)
+        fit = maximise(here, best[0][2] if best else theta, task.control, task.config, near=True)
+        if not best or fit.objective > best[0][0]:
+            best[:] = [(fit.objective, here, fit.theta)]
+        slope = [(high - low) / (2 * STEP) for low, high in (_beside(here, fit.theta, i) for i in range(problem.k))]
+        return -fit.objective, -np.array(slope)
+
+    bounds = [tuple(np.log(RANGE).tolist())] * problem.k
+    optimize.minimize(
+        loss, _log_dof(begin), jac=True, method="L-BFGS-B", bounds=bounds, options={"gtol": EXACT / problem.n}
+    )
+    return best[0][1:]
+
+
+def _beside(problem: Problem, theta: Theta, i: int) -> tuple[float, float]:
+    """Objectives with the i-th degrees of freedom a step lower and a step higher."""
+    step = STEP * np.eye(len(_log_dof(problem)))[i]
+    low, high = (gradient(_with_dof(problem, _log_dof(problem) + s * step), theta).objective for s in (-1, 1))
+    return low, high
 
 
 def _with_unknown_dof(problem: Problem, fit: Fit) -> Curvature:
     """The information that is left of the parameters when the degrees of freedom are unknown too.
 
-    With c and d the mixed and own second derivatives over the log of the degrees of freedom, by differences, it is
-    H - c c' / d. Where the likelihood is flat in them they cost nothing.
+    With C and D the mixed and own second derivatives over the logs of the degrees of freedom, by differences, it is
+    H - C inv(D) C'. Those in which the likelihood is flat cost nothing: the law is Gaussian for all that rows tell.
     """
-    assert isinstance(problem.family, StudentFamily)
-    log_dof, here = float(np.log(problem.family.dof)), fit.curvature
-    low, high = (gradient(_with_dof(problem, log_dof + sign * STEP), fit.theta) for sign in (-1, 1))
-    c = -(high.gradient - low.gradient) / (2 * STEP)
-    d = -(high.objective - 2 * here.objective + low.objective) / STEP**2
-    own = d - float(c[fit.free] @ np.linalg.solve(here.information[np.ix_(fit.free, fit.free)], c[fit.free]))
-    if not own > 0:
+    here, log_dof = fit.curvature, _log_dof(problem)
+    m = len(log_dof)
+    inside = [i for i in range(m) if log_dof[i] < np.log(RANGE[1]) - EXACT]
+    if not inside:
         return here
-    return replace(here, information=here.information - np.outer(c, c) / d)
+
+    def at(*moves: tuple[int, int]) -> Gradient:
+        shift = np.zeros(m)
+        for i, sign in moves:
+            shift[i] += sign * STEP
+        return gradient(_with_dof(problem, log_dof + shift), fit.theta)
+
+    C, D = np.zeros((len(here.gradient), len(inside))), np.zeros((len(inside), len(inside)))
+    for a, i in enumerate(inside):
+        low, high = at((i, -1)), at((i, 1))
+        C[:, a] = -(high.gradient - low.gradient) / (2 * STEP)
+        D[a, a] = -(high.objective - 2 * here.objective + low.objective) / STEP**2
+        for b, j in enumerate(inside[:a]):
+            mixed = sum(s * t * at((i, s), (j, t)).objective for s in (-1, 1) for t in (-1, 1))
+            D[a, b] = D[b, a] = -mixed / (4 * STEP**2)
+    free = np.ix_(fit.free, fit.free)
+    own = D - C[fit.free].T @ np.linalg.solve(here.information[free], C[fit.free])
+    if not np.min(np.linalg.eigvalsh(own)) > 0:
+        return here
+    return replace(here, information=here.information - C @ np.linalg.solve(D, C.T))

@@ -21,6 +21,7 @@ from skmoe.spectral.experts import experts_of
 from skmoe.spectral.gating.em import GateTask
 from skmoe.spectral.gating.learn import gate_of
 from skmoe.spectral.options import SpectralOptions
+from skmoe.spectral.outputs import ActivationOutputs
 from skmoe.spectral.scores.fitting import as_law, mapped_law
 
 __all__ = ["fit_spectral"]
@@ -48,7 +49,7 @@ def fit_spectral(
         y,
         weight,
         k,
-        spec.family.g,
+        ActivationOutputs(spec.family.g),
         noise_scale=noise,
         input_law=law,
         rng=rng,

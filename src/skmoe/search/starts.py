@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,8 +21,8 @@ from skmoe.search.batch_em import Ridges, em_goal
 from skmoe.search.config import SearchConfig
 from skmoe.search.records import Start, StartKind
 from skmoe.search.task import Task
-from skmoe.spectral.decomposition import matching
 from skmoe.spectral.experts import ExpertsResult, experts_of
+from skmoe.spectral.outputs import ActivationOutputs
 from skmoe.spectral.scores.fitting import as_law, choose_law, mapped_law
 
 __all__ = [
@@ -45,9 +44,6 @@ KINDS = (
     StartKind.RANDOM,
     StartKind.VORONOI,
 )
-MATCHED = 1e-7
-"""Part of its cost to which the consistent start is matched: EM goes on from there, and finer takes up to five times
-the steps."""
 """Kinds of random starts, by turns."""
 
 
@@ -203,10 +199,8 @@ def spectral_start(task: Task, problem: Problem, rng: np.random.Generator) -> tu
     try:
         with without_warnings():  # the race judges this start, whatever its rank
             law = _law_of_whitened(task, Z, rng)
-            matched = partial(matching, tol=MATCHED)
-            found = experts_of(
-                Z, y, None, k, family.g, noise_scale=noise, input_law=law, rng=rng, decomposition=matched
-            )
+            outputs = ActivationOutputs(family.g)
+            found = experts_of(Z, y, None, k, outputs, noise_scale=noise, input_law=law, rng=rng)
     except ValueError:
         return None  # an activation or inputs that do not qualify: other starts remain
     if len(found.coef) < k:

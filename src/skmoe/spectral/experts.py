@@ -10,22 +10,29 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 
-from skmoe.model.activations import Activation, get_activation
-from skmoe.rows.arrays import Array
+from skmoe.model.checks import check_outputs
+from skmoe.model.families import get_family
+from skmoe.model.family import Family
+from skmoe.model.gaussian import GaussianFamily
+from skmoe.rows.arrays import Array, to_numpy
+from skmoe.rows.blocks import in_memory, take_rows
 from skmoe.rows.checks import RANDOM_STATE, check_enough_rows, check_unit_rows, check_varies, check_weight, generator
 from skmoe.rows.threads import with_one_blas_thread
 from skmoe.spectral.algorithm1 import Decomposer, ExpertsResult, Task, by_averages, by_regression
 from skmoe.spectral.decomposition import DECOMPOSITIONS, RankWarning
-from skmoe.spectral.labels import label_transform
-from skmoe.spectral.moments.regression import Rows
+from skmoe.spectral.moments.regression import Rows, pick_rows
+from skmoe.spectral.outputs import IndexLaw, Outputs, check_one_number, outputs_of
 from skmoe.spectral.scores.fitting import as_law
 
 __all__ = ["ExpertsResult", "experts_of", "learn_experts"]
+
+OUTPUT_SAMPLE = 20_000  # rows whose outputs bound the bins of a family's label transforms
 
 
 @validate_params(
     {
         "n_experts": [Interval(Integral, 1, None, closed="left")],
+        "family": [str, Family],
         "activation": [str, callable],
         "noise_scale": [Interval(Real, 0, None, closed="left"), None],
         "decomposition": [StrOptions(set(DECOMPOSITIONS)), callable],
@@ -40,6 +47,7 @@ def learn_experts(
     y: Any,
     n_experts: int,
     *,
+    family: str | Family = "gaussian",
     activation: Any = "linear",
     noise_scale: float | None = None,
     input_law: Any = None,
@@ -66,10 +74,16 @@ def learn_experts(
         Outputs.
     n_experts : int
         Number of experts k, at most d.
+    family : str or Family
+        Law of an expert's output given its index: "gaussian", the paper's, or another that `skmoe.MoERegressor` takes,
+        such as "poisson", "gamma", "lognormal", "negative-binomial" or "student" (with the degrees of freedom that the
+        family has). Its label transforms are the functions of y of least variance that meet the paper's conditions.
+        That is ours.
     activation : str, callable or Activation
-        The experts' activation g.
+        The activation g of Gaussian experts.
     noise_scale : float, optional
-        Standard deviation of the noise, which may be 0; estimated from the second moment of y if not given.
+        Standard deviation of the noise, which may be 0, or the scale of another family; estimated if not given, from
+        the second moment of y, or the distribution of y for other families.
     input_law : law of `skmoe.scores`, "gaussian", "mixture", "auto" or None
         The law of the inputs. A name fits it to X, "auto" chooses between the two, None is the standard Gaussian.
     decomposition : {"matching", "orth-als", "orth-als-t2", "power"} or callable
@@ -86,7 +100,7 @@ def learn_experts(
     Returns
     -------
     ExpertsResult
-        ``coef`` (k, d) unit experts, ``weights`` (k,) their shares of the rows, falling (all but
+        ``coef`` (k, d), unit experts; ``weights`` (k,), their shares of the rows, falling (all but
         "matching" give fewer than k where T2 has fewer positive eigenvalues); ``noise_scale``;
         ``spectrum``, the eigenvalues of T2 in units of shares, ``gap``, how far the k-th stands above the next,
         relative to itself, ``noise_level``, what sampling noise alone gives as an eigenvalue, and ``rank``, how many
@@ -99,17 +113,27 @@ def learn_experts(
     >>> experts = learn_experts(X, y, 2, noise_scale=0.1, random_state=0)
     >>> bool(metrics.regressor_fit(experts.coef, truth.expert_coef) > 0.99)
     True
+
+    Counts, whose mean is the exponential of the index:
+
+    >>> X, y, truth = make_moe(20_000, 5, 2, family="poisson", random_state=0)
+    >>> experts = learn_experts(X, y, 2, family="poisson", random_state=0)
+    >>> bool(metrics.regressor_fit(experts.coef, truth.expert_coef) > 0.98)
+    True
     """
+    law = get_family(family, activation).any_experts
+    check_one_number(law)
     X, y = check_unit_rows(X, y, standard=input_law is None)
     check_varies(y)
     weight = None if sample_weight is None else check_weight(X, sample_weight)
+    check_outputs(law, y, weight)
     rng = generator(random_state, "learn_experts")
     return experts_of(
         X,
         y,
         weight,
         int(n_experts),
-        get_activation(activation),
+        outputs_of(law, _some_outputs(law, y, rng)),
         noise_scale=noise_scale,
         input_law=input_law,
         decomposition=decomposition,
@@ -124,7 +148,7 @@ def experts_of(
     y: Array,
     weight: Array | None,
     k: int,
-    g: Activation,
+    outputs: Outputs,
     *,
     noise_scale: float | None,
     input_law: Any,
@@ -141,9 +165,9 @@ def experts_of(
     check_spectral_rank(k, d)
     rows = Rows.of(X, y, weight)
     check_enough_rows(rows.total, d + 2, f"the moments of {k} experts over {d} columns")
-    # refuse an activation that does not qualify before any work
-    label_transform(g, 1.0 if noise_scale is None else noise_scale)
-    task = Task(rows, k, g, noise_scale, as_law(input_law, X, rng, weight), decomposition, settle)
+    # refuse a law that does not qualify before any work
+    outputs.transform(1.0 if noise_scale is None else noise_scale, IndexLaw())
+    task = Task(rows, k, outputs, noise_scale, as_law(input_law, X, rng, weight), decomposition, settle)
     result = (by_regression if moments == "regression" else by_averages)(task, rng)
     if result.rank < k:
         warnings.warn(
@@ -154,6 +178,14 @@ def experts_of(
             stacklevel=4,
         )
     return result
+
+
+def _some_outputs(family: Family, y: Array, rng: np.random.Generator) -> np.ndarray:
+    """Outputs of some rows, on the host; none for Gaussian experts, whose label transforms need none."""
+    if isinstance(family.inner, GaussianFamily):
+        return np.empty(0)
+    index = pick_rows(y.shape[0], OUTPUT_SAMPLE, rng)
+    return to_numpy(in_memory(y)[0] if index is None else take_rows((y,), index)[0])
 
 
 def check_spectral_rank(k: int, d: int) -> None:

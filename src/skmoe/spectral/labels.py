@@ -63,6 +63,38 @@ class LabelTransform:
         """
         return array_namespace(y).stack([y, self.quadratic(y), self.cubic(y)])
 
+    def of_order(self, r: int, y: Array) -> Array:
+        """P_r(y), one of the three.
+
+        Parameters
+        ----------
+        r : int
+            1, 2 or 3.
+        y : (n,) array
+            Outputs.
+
+        Returns
+        -------
+        (n,) array
+            P_r of each output.
+        """
+        return (y, self.quadratic(y), self.cubic(y))[r - 1]
+
+    def constant(self, r: int) -> float:
+        """Constant before the rank-1 terms of T_r, E[He_r(Z) P_r(Y)].
+
+        Parameters
+        ----------
+        r : int
+            1, 2 or 3.
+
+        Returns
+        -------
+        float
+            The constant.
+        """
+        return (float(self.hermite[0, 1]), self.c2, self.c3)[r - 1]
+
     def quadratic(self, y: Array) -> Array:
         """The quadratic P2(y) = y^2 + gamma y.
 

@@ -6,15 +6,16 @@ residual s by :math:`w = (\nu + 1) / (\nu + s^2)`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from skmoe.model import student
 from skmoe.model.family import Law
 from skmoe.model.gaussian import NoiseFamily
-from skmoe.rows.arrays import Array, array_namespace
+from skmoe.rows.arrays import Array, array_namespace, to_device
 
 __all__ = ["StudentFamily"]
 
@@ -23,9 +24,10 @@ __all__ = ["StudentFamily"]
 class StudentLaw(Law):
     """Student t noise about the predictor at a block of rows."""
 
-    dof: float
+    dof: Any  # a number, or (k, 1)
     residual: Array
     scale: Array
+    log_normaliser: Any = 0.0
 
     @cached_property
     def _squares(self) -> Array:
@@ -38,9 +40,9 @@ class StudentLaw(Law):
 
     @property
     def log_density(self) -> Array:
-        """Log density, less its constant."""
+        """Log density, less its constant where it is the same for all experts."""
         xp = array_namespace(self.residual)
-        return -0.5 * (self.dof + 1) * xp.log1p(self._squares / self.dof) - xp.log(self.scale)
+        return self.log_normaliser - 0.5 * (self.dof + 1) * xp.log1p(self._squares / self.dof) - xp.log(self.scale)
 
     @cached_property
     def score(self) -> Array:
@@ -97,10 +99,17 @@ class StudentFamily(NoiseFamily):
         Degrees of freedom, shared by all experts; where a fit learns them, those it starts from.
     learned : bool
         Whether a fit learns them.
+    per_expert : bool
+        Whether a fit learns a number for each expert; `learned` must be true. The search has one number for all; from
+        its optimum, which gives `dof`, those of the experts are learned with all other parameters.
+    expert_dof : tuple of float
+        Degrees of freedom of each expert, where there are such: what a fit learned, or those to draw outputs from.
     """
 
     dof: float = 4.0
     learned: bool = False
+    per_expert: bool = False
+    expert_dof: tuple[float, ...] = ()
 
     name = "student"
     location_scale = True
@@ -108,20 +117,51 @@ class StudentFamily(NoiseFamily):
     def __post_init__(self) -> None:
         if not 0 < self.dof < np.inf:
             raise ValueError(f"dof must be a positive number; got {self.dof!r}")
+        if self.per_expert and not self.learned:
+            raise ValueError(
+                "per_expert=True asks for degrees of freedom that are learned: set learned=True too, or leave "
+                "per_expert out for one number that is given"
+            )
+        object.__setattr__(self, "expert_dof", tuple(float(dof) for dof in self.expert_dof))
+        if not all(0 < dof < np.inf for dof in self.expert_dof):
+            raise ValueError(f"expert_dof must be positive numbers; got {self.expert_dof!r}")
 
     @property
-    def noise_dof(self) -> float | None:  # type: ignore[override]
-        """Degrees of freedom of the noise."""
-        return self.dof
+    def noise_dof(self) -> Any:
+        """Degrees of freedom of the noise: a number, or one for each expert."""
+        return np.array(self.expert_dof) if self.expert_dof else self.dof
 
     @property
     def log_base(self) -> float:  # type: ignore[override]
-        """Log density of the standard law at zero."""
-        return float(student.log_normaliser(1 / self.dof))
+        """Log density of the standard law at zero, where it is the same for all experts."""
+        return 0.0 if self.expert_dof else float(student.log_normaliser(1 / self.dof))
+
+    def for_experts(self, experts: np.ndarray) -> StudentFamily:
+        """The law of the given experts, in that order."""
+        return replace(self, expert_dof=np.array(self.expert_dof)[experts]) if self.expert_dof else self
+
+    @property
+    def any_experts(self) -> StudentFamily:
+        """The law with the number that all experts share."""
+        return replace(self, expert_dof=())
 
     def at(self, y: Array, eta: Array, scale: Array) -> StudentLaw:
         """The law at a block of rows."""
-        return StudentLaw(self.dof, y - eta, scale)
+        if not self.expert_dof:
+            return StudentLaw(self.dof, y - eta, scale)
+        dof = self._column(eta)
+        return StudentLaw(to_device(dof, eta), y - eta, scale, to_device(student.log_normaliser(1 / dof), eta))
+
+    def _column(self, eta: Array) -> np.ndarray:
+        """Degrees of freedom that broadcast against predictors (..., k, b)."""
+        if not self.expert_dof:
+            return np.array(self.dof)
+        if eta.ndim < 2 or eta.shape[-2] != len(self.expert_dof):
+            raise ValueError(
+                f"expert_dof has {len(self.expert_dof)} degrees of freedom; predictors of shape {tuple(eta.shape)} are "
+                "not of as many experts"
+            )
+        return np.array(self.expert_dof)[:, None]
 
     def start_scale(self, residual: np.ndarray) -> np.ndarray:
         """Residual scales, which outputs far out have widened."""
@@ -133,13 +173,14 @@ class StudentFamily(NoiseFamily):
 
     def variance(self, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
         """Variance of the noise, infinite for two degrees of freedom or fewer."""
-        times = self.dof / (self.dof - 2) if self.dof > 2 else np.inf
+        dof = self._column(np.asarray(eta))
+        times = np.where(dof > 2, dof / np.where(dof > 2, dof - 2, 1.0), np.inf)
         return np.broadcast_to(times * scale**2, np.broadcast_shapes(np.shape(eta), np.shape(scale)))
 
     def cdf(self, y: np.ndarray, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
         """Probability of an output of at most y."""
-        return student.cdf((y - eta) / scale, self.dof)
+        return student.cdf((y - eta) / scale, self._column(np.asarray(eta)))
 
     def sample(self, eta: np.ndarray, scale: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Draw outputs."""
-        return eta + scale * rng.standard_t(self.dof, size=np.shape(eta))
+        return eta + scale * rng.standard_t(self._column(np.asarray(eta)), size=np.shape(eta))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skmoe.inference.summary import RATIOS
 from skmoe.plots import CoefficientsDisplay
 from skmoe.plots.coefficients import MOST
 from skmoe.report.coefficient_tables import side_by_side
@@ -18,10 +19,11 @@ __all__ = ["Coefficients", "coefficients"]
 
 @dataclass(frozen=True)
 class Coefficients:
-    """Coefficients of the experts side by side, and a picture of them."""
+    """Coefficients of the experts side by side, and a picture of them; their exponentials where these are ratios."""
 
     table: Table
     figure: Figure | None
+    ratios: Table | None = None
 
 
 def coefficients(data: ReportData) -> Coefficients:
@@ -30,7 +32,25 @@ def coefficients(data: ReportData) -> Coefficients:
     sure = model.covariance_ is not None
     caption = "Coefficients of the experts, with 95% intervals; grey where zero is inside"
     return Coefficients(
-        side_by_side(caption if sure else "Coefficients of the experts", data.coefficients, "expert "), _figure(data)
+        side_by_side(caption if sure else "Coefficients of the experts", data.coefficients, "expert "),
+        None if data.classes else _figure(data),
+        _ratios(data),
+    )
+
+
+def _ratios(data: ReportData) -> Table | None:
+    ratio = data.model.parameters_.family.ratio
+    if not ratio:
+        return None
+    terms = [c._replace(estimate=c.ratio, low=c.ratio_low, high=c.ratio_high) for c in data.coefficients]
+    name = f"{ratio[0].upper()}{ratio[1:]}s"
+    of_class = f", of each class against {data.classes[0]}" if data.classes else ""
+    return side_by_side(
+        f"{name}{of_class}: by how much one unit more of an input multiplies {RATIOS[ratio]}, with 95% intervals; grey "
+        "where 1 is inside",
+        [c for c in terms if c.term != "intercept"],
+        "expert ",
+        neutral=1.0,
     )
 
 

@@ -71,9 +71,9 @@ def _map(data: ReportData) -> Figure | None:
 
 
 def _responsibilities(data: ReportData) -> Figure | None:
-    if data.y is None or data.main_input is None:
+    if data.outputs_to_draw is None or data.main_input is None:
         return None
-    n = len(data.y)
+    n = len(data.outputs_to_draw)
     drawn = f" Of {n:,} rows {MOST_POINTS:,} are drawn, chosen at random." if n > MOST_POINTS else ""
     return draw(
         ResponsibilityDisplay,

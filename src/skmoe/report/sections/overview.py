@@ -10,6 +10,7 @@ from skmoe.inference.formatting import listed, percent, three_digits
 from skmoe.inference.held_out import seen_counts, unstable
 from skmoe.report.data import ReportData
 from skmoe.report.figures import matplotlib_is_installed
+from skmoe.report.held_out_classes import JudgedClasses
 from skmoe.report.records import Card, Verdict
 from skmoe.report.sections.trust import checks
 
@@ -37,6 +38,8 @@ def overview(data: ReportData) -> Overview:
 
 def _lead(data: ReportData) -> str:
     k, g, family = data.model.n_experts_, data.model.parameters_.g, data.model.parameters_.family
+    if data.classes:
+        return _lead_of_classes(data)
     shape = f"{family.name} regression" if family.ratio else f"{'linear' if g.linear else g.name} relation"
     relation = (
         f"{shape} of {data.target} on the inputs" if family.ratio else f"{shape} between the inputs and {data.target}"
@@ -47,6 +50,17 @@ def _lead(data: ReportData) -> str:
         f"The rows fall into {k} regimes, each with its own {relation}, called an expert. A gate gives the probability "
         "of each expert from the inputs of a row, and a prediction is the experts' mean, weighted by these "
         f"probabilities.{_averaged(data)}"
+    )
+
+
+def _lead_of_classes(data: ReportData) -> str:
+    relation = f"logistic regression of {data.target} ({', '.join(data.classes)}) on the inputs"
+    if data.model.n_experts_ == 1:
+        return f"One regime: a single {relation} holds for all rows."
+    return (
+        f"The rows fall into {data.model.n_experts_} regimes, each with its own {relation}, called an expert. A gate "
+        "gives the probability of each expert from the inputs of a row, and the probability of a class is the "
+        f"experts', weighted by these.{_averaged(data)}"
     )
 
 
@@ -94,6 +108,11 @@ def _held_out(data: ReportData) -> tuple[Card, ...]:
     found = data.judgement
     if isinstance(found, str):
         return ()
+    if isinstance(found.mixture, JudgedClasses):
+        rivals = "; ".join(f"{rival.method} {three_digits(rival.log_loss)}" for rival in found.rivals)
+        loss = Card("Log loss on rows held out", three_digits(found.mixture.log_loss), rivals or "smaller is better")
+        right = "; ".join(f"{rival.method} {percent(rival.accuracy)}" for rival in found.rivals)
+        return loss, Card("Accuracy on rows held out", percent(found.mixture.accuracy), right or f"of {found.n:,} rows")
     rivals = "; ".join(f"{rival.method} {three_digits(rival.rmse)}" for rival in found.rivals)
     error = Card("Error on rows held out", three_digits(found.mixture.rmse), rivals or "root mean squared error")
     inside = percent(found.mixture.inside(0.9))

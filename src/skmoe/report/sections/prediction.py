@@ -13,6 +13,7 @@ from skmoe.plots.reading import feature_of
 from skmoe.report.data import ReportData
 from skmoe.report.figures import draw, draw_made
 from skmoe.report.held_out import Judged, Judgement, Protocol
+from skmoe.report.held_out_classes import JudgedClasses
 from skmoe.report.records import Figure, Number, Table
 
 __all__ = ["Prediction", "compared", "prediction"]
@@ -35,6 +36,8 @@ def prediction(data: ReportData) -> Prediction:
     found = data.judgement
     if isinstance(found, str):
         return Prediction((found,), bands=_bands(data))
+    if isinstance(found.mixture, JudgedClasses):
+        return _of_classes(data, found)
     return Prediction(
         (_in_words(data, found), _protocol(data, found)),
         Table(
@@ -47,11 +50,35 @@ def prediction(data: ReportData) -> Prediction:
     )
 
 
-def compared(found: Judgement) -> str:
-    """The error of the mixture beside those of its rivals, in words; empty without any."""
+def _of_classes(data: ReportData, found: Judgement) -> Prediction:
+    """Log loss, accuracy and Brier score on held-out rows."""
+    mixture = found.mixture
+    beside = compared(found, "log_loss")
+    words = (
+        f"{_averaged(data)}On {found.n:,} rows held out, the log loss of {data.target}, the mean negative log "
+        f"probability of the class that came, is {three_digits(mixture.log_loss)}{', ' + beside if beside else ''}. "
+        f"The most probable class came in {percent(mixture.accuracy)} of the rows."
+    )
+    rows = tuple(
+        (m.method, Number(m.log_loss), Number(m.accuracy, f"{100 * m.accuracy:.1f}%"), Number(m.brier))
+        for m in found.methods
+    )
+    return Prediction(
+        (words, _protocol(data, found)),
+        Table(f"Predictions of {found.n:,} rows held out", ("method", "log loss", "accuracy", "Brier score"), rows),
+    )
+
+
+def _averaged(data: ReportData) -> str:
+    return f"Predictions are averages of {len(data.model.members_)} models. " if data.model.members_ else ""
+
+
+def compared(found: Judgement, loss: str = "rmse") -> str:
+    """A loss of the mixture beside those of its rivals, in words; empty without any."""
     said = []
     for rival in found.rivals:
-        gain = 1 - found.mixture.rmse / rival.rmse if rival.rmse > 0 else 0.0
+        ours, theirs = getattr(found.mixture, loss), getattr(rival, loss)
+        gain = 1 - ours / theirs if theirs > 0 else 0.0
         if abs(gain) < SAME:
             said.append(f"about that of {rival.method}")
         else:
@@ -62,9 +89,8 @@ def compared(found: Judgement) -> str:
 def _in_words(data: ReportData, found: Judgement) -> str:
     mixture = found.mixture
     beside = compared(found)
-    averaged = f"Predictions are averages of {len(data.model.members_)} models. " if data.model.members_ else ""
     return (
-        f"{averaged}On {found.n:,} rows held out, the root mean squared error of {data.target} is "
+        f"{_averaged(data)}On {found.n:,} rows held out, the root mean squared error of {data.target} is "
         f"{three_digits(mixture.rmse)}{', ' + beside if beside else ''}. Of the outputs {percent(mixture.inside(0.9))} "
         f"lie inside 90% intervals, of which half are narrower than {three_digits(mixture.width)}."
     )
@@ -72,6 +98,8 @@ def _in_words(data: ReportData, found: Judgement) -> str:
 
 def _protocol(data: ReportData, found: Judgement) -> str:
     rivals = "least squares and boosting (scikit-learn's HistGradientBoostingRegressor)"
+    if data.classes:
+        rivals = "logistic regression and boosting (scikit-learn's LogisticRegression, HistGradientBoostingClassifier)"
     if found.protocol is Protocol.TEST:
         return (
             f"These rows took no part in the fit. {rivals[0].upper()}{rivals[1:]} were fitted to the given rows of the "
@@ -133,16 +161,17 @@ def _outputs(data: ReportData, found: Judgement) -> Figure | None:
 
 def _bands(data: ReportData) -> Figure | None:
     """Predictions along the only input; with others, no single line says what is predicted."""
-    if data.main_input is None or data.y is None or len(inputs_of(data.model)) > 1:
+    y = data.outputs_to_draw
+    if data.main_input is None or y is None or len(inputs_of(data.model)) > 1:
         return None
     return draw(
         BandDisplay,
         data.model,
         data.X,
         feature_of(data.main_input),
-        y=data.y,
+        y=y,
         target=data.target,
         title="Predictions with intervals along the input",
         caption=f"Predictions of {data.target} with 50% and 90% intervals along {data.main_input.name}. "
-        f"{_dots(len(data.y))}",
+        f"{_dots(len(y))}",
     )

@@ -62,7 +62,7 @@ def _range(data: ReportData, i: int) -> Figure | None:
 
 
 def _law(data: ReportData, i: int) -> Figure | None:
-    if data.y is None or data.main_input is None:
+    if data.outputs_to_draw is None or data.main_input is None:
         return None
     caption = "What it says along its strongest input"
     if data.model.n_features_in_ > 1:
@@ -86,9 +86,9 @@ def _remark(data: ReportData, pictures: bool) -> str:
         said = "Each effect is for other inputs held fixed; there are no standard errors."
     if pictures and data.model.n_experts_ > 1:
         said += " The rows of an expert are all rows, weighted by its probability."
-        if data.y is not None:
+        if data.outputs_to_draw is not None:
             said += " Dots are rows that most probably belong to it given their output too."
-    n = 0 if data.y is None else len(data.y)
+    n = 0 if data.outputs_to_draw is None else len(data.outputs_to_draw)
     if pictures and n > MOST_POINTS:
         said += f" Of more than {MOST_POINTS:,} rows so many are drawn, chosen at random."
     return said

@@ -16,6 +16,7 @@ from skmoe.plots import CalibrationDisplay
 from skmoe.report.data import ReportData
 from skmoe.report.figures import draw_made
 from skmoe.report.held_out import Judgement
+from skmoe.report.held_out_classes import JudgedClasses
 from skmoe.report.records import Check, Figure, Verdict
 
 __all__ = ["Trust", "checks", "trust"]
@@ -61,7 +62,22 @@ def _coverage(data: ReportData) -> Check | None:
     if isinstance(data.judgement, str):
         return _coverage_in_the_fit(data)
     mixture = data.judgement.mixture
+    if isinstance(mixture, JudgedClasses):
+        return _about_probabilities(mixture)
     return _about_coverage("Intervals on rows held out", [(c, mixture.inside(c)) for c in COVERAGES], len(mixture.y))
+
+
+def _about_probabilities(mixture: JudgedClasses) -> Check:
+    """Whether the most probable class comes as often as its probability says."""
+    p, right, n = mixture.sureness, mixture.accuracy, len(mixture.y)
+    name = "Probabilities on rows held out"
+    finding = f"the most probable class has {percent(np.mean(p))} on average, and comes in {percent(right)} of the rows"
+    gap = float(np.mean(p)) - right
+    if abs(gap) <= max(TOLERABLE, UNLIKELY * float(np.sqrt(np.mean(p * (1 - p)) / n))):
+        return Check(name, finding, f"They are as sure as they should be, as far as {n:,} rows can tell.", Verdict.FINE)
+    if gap > 0:
+        return Check(name, finding, "Probabilities near 1 are too near: the model is too sure.", Verdict.CAREFUL)
+    return Check(name, finding, "The model is less sure than it could be.", Verdict.NOTE)
 
 
 def _coverage_in_the_fit(data: ReportData) -> Check | None:
@@ -152,7 +168,7 @@ def _small(data: ReportData) -> Check | None:
 
 def _calibration(data: ReportData) -> Figure | None:
     found = data.judgement
-    if not isinstance(found, Judgement):
+    if not isinstance(found, Judgement) or isinstance(found.mixture, JudgedClasses):
         return None
     pit = found.mixture.pit
     bins = int(np.clip(len(pit) // 15, 4, 20))

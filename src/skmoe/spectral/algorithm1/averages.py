@@ -25,18 +25,16 @@ from skmoe.spectral.algorithm1.task import (
     ExpertsResult,
     Task,
     decompose,
-    explained_by,
     mean_and_variance,
-    mean_square,
-    noise_beside,
-    reference_sums,
+    mean_reference_weight,
+    noise_under,
     result_of,
     some_rows,
 )
 from skmoe.spectral.decomposition import INSIDE_T2
-from skmoe.spectral.labels import label_transform, of_index
 from skmoe.spectral.moments.labelled import LabelledScores, index_spreads
 from skmoe.spectral.moments.plain import score_moment
+from skmoe.spectral.outputs import IndexLaw
 from skmoe.spectral.scores import Gaussian
 from skmoe.spectral.scores.index_law import index_reference, one_transform_each
 from skmoe.spectral.scores.reference import Reference
@@ -77,25 +75,22 @@ def _check_columns(task: Task) -> None:
 
 
 def _noise(task: Task, found: ExpertsResult | None) -> float:
-    """Noise scale: known, or what the indices of the experts, or of all unit directions, leave of E[y^2]."""
-    if task.sigma is not None:
-        return task.sigma
+    """Noise scale: known, or what the indices of the experts, or of all unit directions, leave of the outputs."""
     d = task.rows.X.shape[1]
-    explained = 0.0
+    indices = []
     for spread, c in zip(index_spreads(task.law, d), task.law.components(d), strict=True):
         if found is None:
-            explained += c.weight * explained_by(of_index(task.g, float(np.sqrt(spread**2 + c.mean @ c.mean / d))))
+            indices.append(IndexLaw(float(np.sqrt(spread**2 + c.mean @ c.mean / d)), 0.0, c.weight))
             continue
-        shares = found.weights / found.weights.sum()
-        for share, a in zip(shares, found.coef, strict=True):
-            explained += c.weight * share * explained_by(of_index(task.g, spread, float(a @ c.mean)))
-    return noise_beside(mean_square(task.rows), explained)
+        shares = c.weight * found.weights / found.weights.sum()
+        indices += [IndexLaw(spread, float(a @ c.mean), p) for p, a in zip(shares, found.coef, strict=True)]
+    return noise_under(task, indices)
 
 
 def _averaged(task: Task, sigma: float, rng: np.random.Generator) -> ExpertsResult:
     """Unweighted averages under the law's own scores."""
     X, y, weight = task.rows.arrays
-    scores = LabelledScores.of(task.law, X.shape[1], task.g, sigma)
+    scores = LabelledScores.of(task.law, X.shape[1], task.outputs, sigma)
 
     def moment(order: int, basis: np.ndarray | None) -> np.ndarray:
         return scores.moment(X, y, order, basis=basis, weight=weight)
@@ -119,16 +114,16 @@ def _weighted(task: Task, rng: np.random.Generator) -> ExpertsResult | None:
 def _averaged_under(task: Task, reference: Reference, rng: np.random.Generator) -> ExpertsResult:
     """Weighted averages of the scores of a reference law, in its coordinates."""
     X, y, weight = task.rows.arrays
-    mean_weight, square = reference_sums(task.rows, reference)
-    g = of_index(task.g, reference.spread, reference.index_mean)
-    sigma = noise_beside(square, explained_by(g)) if task.sigma is None else task.sigma
-    t = label_transform(g, sigma)
+    mean_weight = mean_reference_weight(task.rows, reference)
+    index = IndexLaw(reference.spread, reference.index_mean)
+    sigma = noise_under(task, [index], reference)
+    t = task.outputs.transform(sigma, index)
     root = linalg.inv(reference.B)
     law = Gaussian(reference.center, root @ root.T)
 
     def labels(order: int) -> Callable[[Array, Array], Array]:
-        label, c = (t.quadratic, t.c2) if order == 2 else (t.cubic, t.c3)
-        return lambda Z, v: label(v) * reference.weights(reference.coordinates(Z)) / (c * mean_weight)
+        unit = t.constant(order) * mean_weight
+        return lambda Z, v: t.of_order(order, v) * reference.weights(reference.coordinates(Z)) / unit
 
     def moment(order: int, basis: np.ndarray | None) -> np.ndarray:
         return score_moment(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,15 +15,11 @@ from skmoe.spectral.algorithm1.task import (
     Task,
     decompose,
     direction_mean_square,
-    explained_by,
-    mean_square,
-    noise_beside,
-    reference_sums,
+    noise_under,
     result_of,
     some_rows,
 )
 from skmoe.spectral.decomposition import WeightMode
-from skmoe.spectral.labels import LabelTransform, label_transform, of_index
 from skmoe.spectral.moments.regression import (
     Moments,
     hermite_regression,
@@ -30,12 +27,14 @@ from skmoe.spectral.moments.regression import (
     order_slices,
     regression_dimension,
 )
+from skmoe.spectral.outputs import IndexLaw, Transform
 from skmoe.spectral.scores.index_law import index_reference
 from skmoe.spectral.scores.reference import Reference, choose_reference, reference_width
 
 __all__ = ["by_regression"]
 
 ROUNDS = 4  # of experts and reference in turn, where the law of an index depends on the expert
+START_TOL = 1e-7  # of what is only a start: other methods go on from it, and finer takes up to five times the steps
 SETTLED = 1e-3  # experts that move by less between rounds have settled
 SHARE_SD = 0.2  # spread of an expert's share about 1/k, in units of 1/k, before the data speak
 GATE_CURVATURE = 0.06  # spread of a gate's mean curvature along its expert, relative to that of its share
@@ -47,12 +46,11 @@ def by_regression(task: Task, rng: np.random.Generator) -> ExpertsResult:
     q = regression_dimension(int(rows.total), d, task.k)
     U, spectrum = np.eye(d), None
     if q < d:
-        spread = float(np.sqrt(direction_mean_square(task.law, d)))
-        g = of_index(task.g, spread)
-        sigma = noise_beside(mean_square(rows), explained_by(g)) if task.sigma is None else task.sigma
-        t = label_transform(g, sigma)
-        U, T2 = leading_basis(rows, t.quadratic, task.law, np.sign(t.c2), q, rng)
-        spectrum = linalg.eigvalsh(spread**2 * T2 / t.c2)[::-1]
+        index = IndexLaw(float(np.sqrt(direction_mean_square(task.law, d))))
+        t = task.outputs.transform(noise_under(task, [index]), index)
+        c2 = t.constant(2)
+        U, T2 = leading_basis(rows, partial(t.of_order, 2), task.law, np.sign(c2), q, rng)
+        spectrum = linalg.eigvalsh(index.spread**2 * T2 / c2)[::-1]
     sample = some_rows(rows, rng)
     reference = choose_reference(task.law, U, *sample)
     found = None
@@ -93,31 +91,30 @@ def _settled(
 def _regressed(task: Task, reference: Reference, spectrum: Any, rng: np.random.Generator) -> ExpertsResult:
     """Moments under one reference, and the experts in them."""
     rows, k, (q, d) = task.rows, task.k, reference.B.shape
-    g = of_index(task.g, reference.spread, reference.index_mean)
-    sigma = task.sigma
-    if sigma is None:
-        sigma = noise_beside(reference_sums(rows, reference)[1], explained_by(g))
-    t = label_transform(g, sigma)
+    index = IndexLaw(reference.spread, reference.index_mean)
+    sigma = noise_under(task, [index], reference)
+    t = task.outputs.transform(sigma, index)
     coef, variances = hermite_regression(rows, lambda Z, v: t.all(v), reference, q, rng)
     moments = _moments(coef, variances, t, q)
     knowledge: dict[str, Any] = {}
     if task.decomposition == "matching":
         modes = _weight_modes(t, k, d)
         knowledge = {"T1": moments.T1, "variances": moments.variances, "modes": modes, "share_sd": SHARE_SD / k}
+        knowledge |= {} if task.settle else {"tol": START_TOL}
     found = decompose(task.decomposition, moments.T2, moments.T3, k, rng, **knowledge)
     if spectrum is None:
         spectrum = linalg.eigvalsh(moments.T2)[::-1]
     return result_of(found, reference.experts(found.components), sigma, spectrum, float(moments.variances[1]), k)
 
 
-def _moments(coef: np.ndarray, variances: np.ndarray, t: LabelTransform, q: int) -> Moments:
+def _moments(coef: np.ndarray, variances: np.ndarray, t: Transform, q: int) -> Moments:
     """T1, T2, T3 in units of shares, from the coefficients of P1, P2, P3."""
     scale = [t.hermite[r - 1, r] for r in (1, 2, 3)]
     T1, T2, T3 = (tensor(coef[r - 1, order_slices(q)[r]] / scale[r - 1], q, r) for r in (1, 2, 3))
     return Moments(T1, T2, T3, np.array([variances[r - 1, r] / scale[r - 1] ** 2 for r in (1, 2, 3)]))
 
 
-def _weight_modes(t: LabelTransform, k: int, d: int) -> list[WeightMode]:
+def _weight_modes(t: Transform, k: int, d: int) -> list[WeightMode]:
     r"""What a gate that is not orthogonal to the experts does to an expert's weight at each order.
 
     Beside the share :math:`p_i` there enter :math:`E[a_i^\top \nabla p_i]`, through the next Hermite coefficient of the

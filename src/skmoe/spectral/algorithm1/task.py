@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from skmoe.model.activations import Activation
 from skmoe.rows.arrays import Array, array_namespace, columns, to_numpy
 from skmoe.rows.blocks import block_rows_for, in_memory, sum_over_blocks, take_rows
 from skmoe.rows.threads import without_warnings
 from skmoe.spectral.decomposition import DECOMPOSITIONS, Decomposition, RankWarning
-from skmoe.spectral.labels import activation_moments
 from skmoe.spectral.moments.regression import Rows, pick_rows
+from skmoe.spectral.outputs import IndexLaw, Outputs
 from skmoe.spectral.scores import InputLaw
 from skmoe.spectral.scores.reference import Reference
 
@@ -24,11 +23,9 @@ __all__ = [
     "Task",
     "decompose",
     "direction_mean_square",
-    "explained_by",
     "mean_and_variance",
-    "mean_square",
-    "noise_beside",
-    "reference_sums",
+    "mean_reference_weight",
+    "noise_under",
     "result_of",
     "some_rows",
 ]
@@ -61,7 +58,7 @@ class Task:
 
     rows: Rows
     k: int
-    g: Activation
+    outputs: Outputs
     sigma: float | None  # estimated where it is not known
     law: InputLaw
     decomposition: Decomposer
@@ -83,11 +80,6 @@ def decompose(
     return found
 
 
-def noise_beside(mean_square: float, explained: float) -> float:
-    """Noise scale from E[y^2] = E[g(u)^2] + sigma^2; at least a hundredth of the output's size."""
-    return float(np.sqrt(max(mean_square - explained, 1e-4 * mean_square)))
-
-
 def direction_mean_square(law: InputLaw, d: int) -> float:
     """Mean of (a.x)^2 over inputs and over unit directions a."""
     mean, covariance = law.mean_and_covariance(d)
@@ -107,31 +99,30 @@ def mean_and_variance(rows: Rows, f: Callable[[Array, Array], Array]) -> tuple[f
     return mean, max(squares - mean**2, 0.0)
 
 
-def mean_square(rows: Rows) -> float:
-    """Mean of y^2."""
+def noise_under(task: Task, indices: Sequence[IndexLaw], reference: Reference | None = None) -> float:
+    """Noise scale: known, or what outputs tell where indices have such laws, under a reference if there is one."""
+    if task.sigma is not None:
+        return task.sigma
+    rows = task.rows
 
-    def kernel(y: Array, w: Array | None) -> tuple[Array]:
-        return (array_namespace(y).sum(y**2 if w is None else y**2 * w),)
+    def mean_of(f: Callable[[Array], Array]) -> np.ndarray:
+        def kernel(x: Array, y: Array, row_weight: Array | None) -> tuple[Array, Array]:
+            values = f(y)
+            w = array_namespace(y).ones_like(values[0, :])
+            if reference is not None:
+                w = w * reference.weights(reference.coordinates(columns(x)))
+            w = w if row_weight is None else w * row_weight
+            return array_namespace(y).sum(w), values @ w
 
-    return float(sum_over_blocks(kernel, rows.y, rows.weight, block_rows=block_rows_for(8))[0]) / rows.total
+        total, sums = sum_over_blocks(kernel, *rows.arrays, block_rows=block_rows_for(256 + 2 * rows.X.shape[1]))
+        return to_numpy(sums) / float(total)
 
-
-def reference_sums(rows: Rows, reference: Reference) -> tuple[float, float]:
-    """Mean weight of a row under a reference, and the mean of y^2 there."""
-
-    def kernel(x: Array, y: Array, row_weight: Array | None) -> tuple[Array, Array]:
-        xp = array_namespace(x)
-        w = reference.weights(reference.coordinates(columns(x)))
-        w = w if row_weight is None else w * row_weight
-        return xp.sum(w), xp.sum(w * y**2)
-
-    total, squares = sum_over_blocks(kernel, *rows.arrays, block_rows=block_rows_for(2 * rows.X.shape[1]))
-    return float(total) / rows.total, float(squares) / float(total)
+    return task.outputs.noise(mean_of, indices)
 
 
-def explained_by(g: Activation) -> float:
-    """E[g(Z)^2] of a standard Gaussian Z."""
-    return float(activation_moments(g)[2, 0])
+def mean_reference_weight(rows: Rows, reference: Reference) -> float:
+    """Mean weight of a row under a reference."""
+    return mean_and_variance(rows, lambda Z, y: reference.weights(reference.coordinates(Z)))[0]
 
 
 def some_rows(rows: Rows, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray | None]:

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, validate_params
 
-from skmoe.model.activations import Activation, get_activation
+from skmoe.model.activations import get_activation
 from skmoe.rows.arrays import Array
 from skmoe.rows.checks import RANDOM_STATE, check_rows, check_weight, generator
 from skmoe.rows.threads import with_one_blas_thread
-from skmoe.spectral.labels import LabelTransform, label_transform, of_index
 from skmoe.spectral.moments.plain import score_moment
+from skmoe.spectral.outputs import ActivationOutputs, IndexLaw, Outputs, Transform
 from skmoe.spectral.scores.fitting import as_law
 from skmoe.spectral.scores.gaussian import Gaussian, InputLaw
 
@@ -39,20 +39,20 @@ class LabelledScores:
     law: InputLaw
     d: int
     spreads: tuple[float, ...]
-    transforms: tuple[LabelTransform, ...]
+    transforms: tuple[Transform, ...]
 
     @classmethod
-    def of(cls, law: InputLaw, d: int, g: Activation, sigma: float) -> LabelledScores:
+    def of(cls, law: InputLaw, d: int, outputs: Outputs, sigma: float) -> LabelledScores:
         """For the mean variance of an index over unit directions, which is that of each where covariances are s^2 I."""
         spreads = index_spreads(law, d)
-        known = {spread: label_transform(of_index(g, spread), sigma) for spread in set(spreads)}
+        known = {spread: outputs.transform(sigma, IndexLaw(spread)) for spread in set(spreads)}
         return cls(law, d, spreads, tuple(known[spread] for spread in spreads))
 
     def label(self, j: int, order: int, y: Array, shares: bool = True) -> Array:
         """P_order(y) of component j, over its constant if moments are to be in units of shares: (b,)."""
         t = self.transforms[j]
-        value, constant = (t.quadratic(y), t.c2) if order == 2 else (t.cubic(y), t.c3)
-        return value / constant if shares else value
+        value = t.of_order(order, y)
+        return value / t.constant(order) if shares else value
 
     def moment(
         self,
@@ -68,9 +68,8 @@ class LabelledScores:
         how: dict[str, Any] = {"basis": basis, "weight": weight}
         if len(set(self.spreads)) == 1:
             t, scale = self.transforms[0], self.spreads[0] ** order
-            label, c = (t.quadratic, t.c2) if order == 2 else (t.cubic, t.c3)
-            T = score_moment(X, y, lambda Z, v: label(v), self.law, order, **how)
-            return scale * T / c if shares else T
+            T = score_moment(X, y, lambda Z, v: t.of_order(order, v), self.law, order, **how)
+            return scale * T / t.constant(order) if shares else T
         parts = []
         for j, (component, spread) in enumerate(zip(self.law.components(self.d), self.spreads, strict=True)):
             own = Gaussian(component.mean, component.covariance)
@@ -112,7 +111,7 @@ def _moment(
     X, y = check_rows(X, y)
     weight = None if sample_weight is None else check_weight(X, sample_weight)
     law = as_law(input_law, X, generator(random_state, "moment"), weight)
-    scores = LabelledScores.of(law, X.shape[1], get_activation(activation), float(noise_scale))
+    scores = LabelledScores.of(law, X.shape[1], ActivationOutputs(get_activation(activation)), float(noise_scale))
     return scores.moment(X, y, order, weight=weight, shares=shares)
 
 

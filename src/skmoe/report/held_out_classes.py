@@ -1,0 +1,113 @@
+"""Classes predicted for rows that a model was not fitted to, beside logistic regression and boosting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skmoe.report.held_out import Judge, Methods, TooFewRowsError, joined
+
+__all__ = ["JudgedClasses", "of_classes"]
+
+LEAST = 1e-15  # probability that a log loss counts at least, as scikit-learn's
+ITERATIONS = 1000  # of logistic regression
+
+
+@dataclass(frozen=True)
+class JudgedClasses:
+    """Probabilities that one method gives to classes, for rows that it was not fitted to.
+
+    Attributes
+    ----------
+    method : str
+    y : (n,) array
+        Numbers of the classes that came.
+    proba : (n, C) array
+    weight : (n,) array or None
+        How much rows count; alike without it.
+    """
+
+    method: str
+    y: np.ndarray
+    proba: np.ndarray
+    weight: np.ndarray | None = None
+
+    def _mean(self, values: np.ndarray) -> float:
+        return float(np.average(values, weights=self.weight))
+
+    @property
+    def log_loss(self) -> float:
+        """Mean negative log probability of the class that came."""
+        return -self._mean(np.log(np.maximum(self._of_truth, LEAST)))
+
+    @property
+    def accuracy(self) -> float:
+        """Share of the rows whose most probable class came."""
+        return self._mean(np.argmax(self.proba, axis=1) == self.y)
+
+    @property
+    def brier(self) -> float:
+        """Mean squared distance of the probabilities from 1 for the class that came and 0 for the others."""
+        return self._mean(np.sum(self.proba**2, axis=1) - 2 * self._of_truth + 1)
+
+    @property
+    def sureness(self) -> np.ndarray:
+        """Probability of the most probable class, (n,)."""
+        return np.max(self.proba, axis=1)
+
+    @property
+    def _of_truth(self) -> np.ndarray:
+        return self.proba[np.arange(len(self.y)), self.y.astype(int)]
+
+    def joined(self, others: Sequence[JudgedClasses], order: np.ndarray) -> JudgedClasses:
+        """These and other predictions of the method in one record, in the given order."""
+        return joined(self, others, order)
+
+
+def of_classes(n_classes: int) -> Methods:
+    """What is compared where outputs are classes 0, 1, ..., n_classes - 1."""
+    rivals = (
+        ("logistic regression", lambda: make_pipeline(StandardScaler(), LogisticRegression(max_iter=ITERATIONS))),
+        ("gradient boosting", lambda: HistGradientBoostingClassifier(random_state=0)),
+    )
+    fits = tuple(partial(_fitted, name, make, n_classes) for name, make in rivals)
+    return Methods(partial(_of_mixture, n_classes), fits, _split)
+
+
+def _fitted(method: str, make: Any, n_classes: int, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Judge:
+    """A rival with scikit-learn's defaults, fitted to rows."""
+    if len(np.unique(y)) < 2:
+        raise TooFewRowsError("it holds one class only")
+    model = make()
+    name = f"{model.steps[-1][0]}__sample_weight" if hasattr(model, "steps") else "sample_weight"
+    model.fit(X, y, **{name: weight})
+    return lambda X, y: JudgedClasses(method, y, _of_all(n_classes, model, model.predict_proba(X)))
+
+
+def _of_mixture(n_classes: int, model: Any, X: np.ndarray, y: np.ndarray) -> JudgedClasses:
+    return JudgedClasses("mixture of experts", y, _of_all(n_classes, model, np.asarray(model._class_proba(X))))
+
+
+def _of_all(n_classes: int, model: Any, P: np.ndarray) -> np.ndarray:
+    """Probabilities of all classes; one that was not among the rows of a fit has none."""
+    if P.shape[1] == n_classes:
+        return P
+    full = np.zeros((len(P), n_classes))
+    full[:, model.classes_.astype(int)] = P
+    return full
+
+
+def _split(y: np.ndarray, folds: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The same folds for every method, with the same shares of the classes where each has rows enough."""
+    enough = np.min(np.unique(y, return_counts=True)[1]) >= folds
+    kind = StratifiedKFold if enough else KFold
+    return kind(folds, shuffle=True, random_state=0).split(y[:, None], y)

@@ -1,0 +1,191 @@
+r"""What Algorithm 1 asks of the experts' outputs: label transforms for the law of an index, and the scale of the noise.
+
+`ActivationOutputs` are the paper's, Gaussian noise about an activation; `FamilyOutputs` those of any other law.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from scipy import optimize
+
+from skmoe.model.activations import Activation
+from skmoe.model.family import Family
+from skmoe.model.gaussian import GaussianFamily
+from skmoe.rows.arrays import Array, array_namespace, to_device
+from skmoe.spectral.family_labels import bin_edges, bin_probabilities, step_transform
+from skmoe.spectral.labels import activation_moments, label_transform, of_index
+
+__all__ = [
+    "ActivationOutputs",
+    "FamilyOutputs",
+    "IndexLaw",
+    "Outputs",
+    "Transform",
+    "WorkingOutputs",
+    "check_one_number",
+    "outputs_of",
+]
+
+SCALES = (1e-2, 1e1)  # range of a scale that is not given
+
+
+class IndexLaw(NamedTuple):
+    """The law of a unit expert's index: Gaussian, or a share of a mixture of such."""
+
+    spread: float = 1.0
+    mean: float = 0.0
+    share: float = 1.0
+
+
+class Transform(Protocol):
+    """Label transforms P1, P2 and P3, and their coefficients E[He_m(Z) P_r(Y)], (3, 6)."""
+
+    @property
+    def hermite(self) -> np.ndarray:
+        """The coefficients."""
+
+    def all(self, y: Array) -> Array:
+        """P1, P2 and P3, (3, n)."""
+
+    def of_order(self, r: int, y: Array) -> Array:
+        """P_r, (n,)."""
+
+    def constant(self, r: int) -> float:
+        """E[He_r(Z) P_r(Y)]."""
+
+
+MeanOf = Callable[[Callable[[Array], Array]], np.ndarray]  # mean over rows of a function (m, b) of outputs (b,)
+
+
+class Outputs(Protocol):
+    """How outputs follow the index of an expert."""
+
+    def transform(self, noise: float, index: IndexLaw) -> Transform:
+        """Label transforms for an index of that law; refused where there are none."""
+
+    def noise(self, mean_of: MeanOf, indices: Sequence[IndexLaw]) -> float:
+        """The scale, from means over rows of functions of their outputs."""
+
+
+@dataclass(frozen=True)
+class ActivationOutputs:
+    """Gaussian noise about an activation of the index: the paper's quadratic and cubic."""
+
+    g: Activation
+
+    def transform(self, noise: float, index: IndexLaw) -> Transform:
+        """Label transforms for an index of that law."""
+        return label_transform(of_index(self.g, index.spread, index.mean), noise)
+
+    def noise(self, mean_of: MeanOf, indices: Sequence[IndexLaw]) -> float:
+        """Noise scale from E[y^2] = E[g(u)^2] + sigma^2; at least a hundredth of the output's size."""
+        mean_square = float(mean_of(lambda y: (y**2)[None, :])[0])
+        explained = 0.0
+        for spread, mean, share in indices:
+            explained += share * float(activation_moments(of_index(self.g, spread, mean))[2, 0])
+        return float(np.sqrt(max(mean_square - explained, 1e-4 * mean_square)))
+
+
+@dataclass(frozen=True)
+class FamilyOutputs:
+    """Outputs of any family whose predictor is offset + length times the index: step functions of least variance."""
+
+    family: Family
+    edges: np.ndarray
+    length: float = 1.0
+    offset: float = 0.0
+
+    def transform(self, noise: float, index: IndexLaw) -> Transform:
+        """Label transforms for an index of that law."""
+        return step_transform(self.family, noise, self.edges, *self._predictor(index))
+
+    def noise(self, mean_of: MeanOf, indices: Sequence[IndexLaw]) -> float:
+        """Scale of maximum likelihood for the outputs alone, in bins: inputs enter by the law of the index only."""
+        if not self.family.has_scale:
+            return 1.0
+        below = np.append(mean_of(lambda y: _below(y, self.edges)), 1.0)
+        counts = np.diff(below, prepend=0.0)
+
+        def loss(log_scale: float) -> float:
+            scale = float(np.exp(log_scale))
+            law = sum(
+                index.share * bin_probabilities(self.family, scale, self.edges, *self._predictor(index))[0]
+                for index in indices
+            )
+            return -float(counts @ np.log(np.maximum(law, np.finfo(float).tiny)))
+
+        bounds = tuple(np.log(SCALES).tolist())
+        return float(np.exp(optimize.minimize_scalar(loss, bounds=bounds, method="bounded").x))
+
+    def _predictor(self, index: IndexLaw) -> tuple[float, float]:
+        """Length and offset of the predictor as a function of the standardised index."""
+        return self.length * index.spread, self.offset + self.length * index.mean
+
+
+def _below(y: Array, edges: np.ndarray) -> Array:
+    """Whether outputs (b,) are at most the edges (m,), as numbers (m, b)."""
+    xp = array_namespace(y)
+    return xp.astype(y <= to_device(edges, y)[:, None], xp.float64)
+
+
+@dataclass(frozen=True)
+class WorkingTransform:
+    """Label transforms of a function of the outputs, as of their logs."""
+
+    of_working: Transform
+    working: Callable[[Array], Array]
+
+    @property
+    def hermite(self) -> np.ndarray:
+        """The coefficients."""
+        return self.of_working.hermite
+
+    def all(self, y: Array) -> Array:
+        """P1, P2 and P3, (3, n)."""
+        return self.of_working.all(self.working(y))
+
+    def of_order(self, r: int, y: Array) -> Array:
+        """P_r, (n,)."""
+        return self.of_working.of_order(r, self.working(y))
+
+    def constant(self, r: int) -> float:
+        """E[He_r(Z) P_r(Y)]."""
+        return self.of_working.constant(r)
+
+
+@dataclass(frozen=True)
+class WorkingOutputs:
+    """Outputs a function of which has a law that is known, as lognormal ones have."""
+
+    of_working: Outputs
+    working: Callable[[Array], Array]
+
+    def transform(self, noise: float, index: IndexLaw) -> Transform:
+        """Label transforms for an index of that law."""
+        return WorkingTransform(self.of_working.transform(noise, index), self.working)
+
+    def noise(self, mean_of: MeanOf, indices: Sequence[IndexLaw]) -> float:
+        """The scale of the function of the outputs."""
+        return self.of_working.noise(lambda f: mean_of(lambda y: f(self.working(y))), indices)
+
+
+def outputs_of(family: Family, y: np.ndarray) -> Outputs:
+    """What Algorithm 1 asks of the outputs of a family, with bins at quantiles of some outputs y."""
+    if family.inner is not family:
+        return WorkingOutputs(outputs_of(family.inner, np.asarray(family.working(y))), family.working)
+    if isinstance(family, GaussianFamily):
+        return ActivationOutputs(family.g)
+    return FamilyOutputs(family, bin_edges(y))
+
+
+def check_one_number(family: Family) -> None:
+    """Refuse families whose outputs or predictors are several numbers."""
+    if family.columns > 1 or family.predictors > 1 or family.inner.parts > 1:
+        raise ValueError(
+            f"family {family.name!r} does not qualify for the moment method, which takes outputs of one number from "
+            "experts of one predictor; fit it by likelihood instead (skmoe.MoERegressor, skmoe.MoEClassifier)"
+        )

@@ -1,0 +1,149 @@
+"""The report of a classifier, and of counts, in the right words and with the right rivals."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, log_loss
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from report.pages import Outline, words_of
+from skmoe import MoEClassifier, MoERegressor, report
+from skmoe.report.data import report_data
+from skmoe.report.held_out import Protocol
+from skmoe.report.held_out_classes import JudgedClasses, of_classes
+from skmoe.report.sections import coefficients, overview, prediction, trust
+
+
+def answers(n=500, seed=0):
+    """Answers whose dependence on a turns round at b = 0."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({"a": rng.standard_normal(n), "b": rng.standard_normal(n), "sex": rng.choice(["f", "m"], n)})
+    return X, np.where(rng.random(n) < 1 / (1 + np.exp(-3 * X["a"] * np.sign(X["b"]))), "yes", "no")
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return answers()
+
+
+@pytest.fixture(scope="module")
+def model(rows):
+    return MoEClassifier(2, random_state=0).fit(*rows)
+
+
+@pytest.fixture(scope="module")
+def given(model, rows):
+    return report_data(model, *rows, "answer", None, 3)
+
+
+def test_every_row_is_predicted_by_fits_to_the_other_folds(model, rows, given):
+    found = given.judgement
+    assert (found.protocol, found.n, found.folds) == (Protocol.CROSS_FITTED, 500, 3)
+    X, codes = given.rows.values, (rows[1] == "yes").astype(float)
+    again = clone(model).set_params(penalty=model.penalty_, random_state=0, categorical=None)
+    logistic = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    fits = (again, logistic, HistGradientBoostingClassifier(random_state=0))
+    for judged, fit in zip(found.methods, fits, strict=True):
+        P = np.empty((500, 2))
+        for train, test in StratifiedKFold(3, shuffle=True, random_state=0).split(X, codes):
+            P[test] = fit.fit(X[train], codes[train]).predict_proba(X[test])
+        np.testing.assert_allclose(judged.proba, P, rtol=1e-6)
+        assert judged.log_loss == pytest.approx(log_loss(codes, P))
+        assert judged.accuracy == pytest.approx(accuracy_score(codes, np.argmax(P, axis=1)))
+        assert judged.brier == pytest.approx(2 * np.mean((P[:, 1] - codes) ** 2))
+
+
+def test_page_says_what_the_model_says(model, rows, given):
+    page = report.html(model, *rows, target="answer", folds=3)
+    Outline(page)  # well formed
+    words, judged = words_of(page), given.judgement
+    assert "logistic regression of answer (no, yes) on the inputs" in words
+    assert f"negative log probability of the class that came, is {judged.mixture.log_loss:.3f}" in words
+    assert "HistGradientBoostingClassifier), in the same folds" in words
+    strongest = max(range(2), key=lambda i: model.expert_coef_[i, 0, 0])
+    ratio = np.exp(model.expert_coef_[strongest, 0, 0])
+    assert f"the odds of answer being yes rather than no are multiplied by {ratio:.3g} (" in words
+    assert "Every check" not in words
+    assert "noise" not in words.partition("How it was found")[0]
+
+
+def test_odds_ratios_are_those_of_the_summary(model, given):
+    table = coefficients(given).ratios
+    assert table.caption.startswith("Odds ratios, of each class against no")
+    told = {(row[0], row[1]): row[8:11] for row in model.summary().rows}
+    for term, *cells in table.rows:
+        for part, cell in zip(table.columns[1:], cells, strict=True):
+            value, low, high = told[part, term]
+            assert cell.value == value
+            assert cell.muted == (low < 1 < high)
+    assert [row[0] for row in table.rows] == ["a", "b", "sex=m"]
+    assert {row[1] for row in report_table(given)} >= {"expert 1, yes", "expert 2, yes"}
+
+
+def report_table(given):
+    from skmoe.report.sections import numbers
+
+    return numbers(given).coefficients.rows
+
+
+def test_held_out_rows_and_the_model_alone_are_enough(model):
+    tested = report_data(model, None, None, "answer", answers(200, 1), 3)
+    assert tested.judgement.protocol is Protocol.TEST_ALONE
+    assert tested.judgement.mixture.accuracy > 0.7
+    assert "log loss" in prediction(tested).paragraphs[0]
+    words = words_of(report.html(model))
+    assert "Regimes of y" in words
+    assert "rather than no are multiplied by" in words
+
+
+@pytest.mark.parametrize(
+    ("power", "verdict", "said"),
+    [(1.0, "fine", "as sure as they should be"), (4.0, "careful", "too sure"), (0.3, "note", "less sure")],
+)
+def test_trust_says_whether_probabilities_hold(model, monkeypatch, power, verdict, said):
+    given = report_data(model, None, None, None, answers(200, 1), 0)
+    rng = np.random.default_rng(0)
+    p = rng.uniform(0.05, 0.95, 4000)
+    y = (rng.random(4000) < p).astype(float)
+    odds = (p / (1 - p)) ** power
+    judged = JudgedClasses("mixture of experts", y, np.column_stack([1 / (1 + odds), odds / (1 + odds)]))
+    monkeypatch.setattr("skmoe.report.held_out_classes._of_mixture", lambda *_: judged)
+    check = trust(given).checks[0]
+    assert check.name == "Probabilities on rows held out"
+    assert check.verdict == verdict
+    assert said in check.words
+    assert trust(given).calibration is None
+
+
+def test_three_classes_and_a_class_of_few_rows(rows):
+    X, y = rows[0][:120], rows[1][:120].astype(object)
+    y[:2] = "unsure"
+    model = MoEClassifier(2, random_state=0).fit(X, y)
+    given = report_data(model, X, y, "answer", None, 3)
+    assert all(method.proba.shape == (120, 3) for method in given.judgement.methods)
+    np.testing.assert_allclose(given.judgement.mixture.proba.sum(axis=1), 1)
+    assert "being unsure rather than no" in words_of(report.html(model, X, y, target="answer", folds=0))
+    assert overview(given).cards[2].name == "Log loss on rows held out"
+
+
+def test_a_part_of_one_class_is_said_to_be_too_little():
+    (logistic, _), X = of_classes(2).rivals, np.zeros((4, 1))
+    with pytest.raises(ValueError, match="one class only"):
+        logistic(X, np.zeros(4))
+
+
+def test_levels_of_counts_are_taken_within_the_probability_of_each():
+    """Central intervals of small counts would otherwise seem to hold too little or too much."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1500, 1))
+    y = rng.poisson(np.exp(-0.5 + 0.3 * X[:, 0])).astype(float)
+    model = MoERegressor(1, family="poisson").fit(X[:500], y[:500])
+    given = report_data(model, None, None, "visits", (X[500:], y[500:]), 0)
+    for coverage in (0.5, 0.9, 0.95):
+        assert abs(given.judgement.mixture.inside(coverage) - coverage) < 0.04
+    assert coefficients(given).ratios.caption.startswith("Rate ratios: by how much one unit more of an input")

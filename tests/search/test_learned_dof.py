@@ -1,0 +1,96 @@
+"""Degrees of freedom of Student t experts, each with its own."""
+
+import numpy as np
+import pytest
+from scipy import optimize, stats
+
+import skmoe
+from skmoe import MoERegressor
+from skmoe.model.families import StudentFamily
+from skmoe.model.parameters import MoEParameters
+
+EACH = StudentFamily(learned=True, per_expert=True)
+DOF = (2.0, 15.0)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    A, W = np.array([[1.0, 0.5], [-1.0, 0.5]]), np.array([[2.0, 0.0], [0.0, 0.0]])
+    truth = MoEParameters(A, W, [0.3, 0.5], b=[1.0, -1.0], family=StudentFamily(expert_dof=DOF))
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((2500, 2))
+    return X, truth.sample(X, rng)[0]
+
+
+@pytest.fixture(scope="module")
+def model(rows):
+    return MoERegressor(2, family=EACH, penalty=0, calibration=None, random_state=0).fit(*rows)
+
+
+def loss(p, X, y):
+    """Negative log-likelihood of two experts from SciPy's density: lines, gate, log scales, log degrees of freedom."""
+    A, b, w, scale, dof = p[:4].reshape(2, 2), p[4:6], p[6:9], np.exp(p[9:11]), np.exp(p[11:13])
+    logit = X @ w[:2] + w[2]
+    gates = -np.logaddexp(0, -logit), -np.logaddexp(0, logit)
+    return -np.sum(np.logaddexp(*(gates[i] + stats.t.logpdf(y, dof[i], X @ A[i] + b[i], scale[i]) for i in range(2))))
+
+
+def test_optimum_and_standard_errors_are_scipys(rows, model):
+    p = model.parameters_
+    parts = p.A, p.b, p.W[0], p.c[:1], np.log(p.sigma), np.log(p.family.expert_dof)
+    here = np.concatenate([np.ravel(part) for part in parts])
+    assert loss(here, *rows) == pytest.approx(-len(rows[1]) * model.log_likelihood_, rel=1e-10)
+    best = optimize.minimize(loss, here, args=rows, method="BFGS")
+    assert best.fun > loss(here, *rows) - 1e-4
+    step = 1e-3 * np.eye(len(here))
+    H = [
+        [sum(s * t * loss(here + s * a + t * b, *rows) for s in (-1, 1) for t in (-1, 1)) / 4e-6 for b in step]
+        for a in step
+    ]
+    errors = np.sqrt(np.diag(np.linalg.inv(H)))
+    np.testing.assert_allclose(model.expert_coef_se_.ravel(), errors[:4], rtol=1e-3)
+    np.testing.assert_allclose(model.gate_coef_se_[0], errors[6:8], rtol=1e-3)
+
+
+def test_degrees_of_freedom_of_each_are_found_and_raise_the_likelihood(rows, model):
+    shared = MoERegressor(2, family="student", penalty=0, calibration=None, random_state=0).fit(*rows)
+    assert model.log_likelihood_ * len(rows[1]) > shared.log_likelihood_ * len(rows[1]) + 10
+    assert model.n_parameters_ == shared.n_parameters_ + 1
+    low, high = sorted(model.family_.expert_dof)
+    assert 1.6 < low < 2.5
+    assert high > 8
+    tails = np.argsort(np.abs(model.expert_coef_[:, 0] - 1.0))  # in the order of the experts that have them
+    assert model.family_.expert_dof[tails[0]] == low
+    assert "degrees of freedom, learned, one for each expert in turn" in str(model.summary())
+
+
+def test_predictions_have_the_tails_of_each_expert(rows, model):
+    X = rows[0][:50]
+    law, P, centers = model.predictive(X), model.gate_proba(X), model.expert_predict(X)
+    y = centers[:, 0] + 3.0
+    p = model.parameters_
+    each = [stats.t.cdf(y, p.family.expert_dof[i], centers[:, i], p.sigma[i]) for i in range(2)]
+    np.testing.assert_allclose(law.cdf(y), P[:, 0] * each[0] + P[:, 1] * each[1], atol=1e-10)
+
+
+def test_model_file_keeps_them(rows, tmp_path):
+    X, y = rows[0][:600], rows[1][:600]
+    model = MoERegressor(2, family=EACH, averaging=2, random_state=0).fit(X, y)
+    model.save(tmp_path / "model.skmoe")
+    loaded = skmoe.load(tmp_path / "model.skmoe")
+    assert loaded.family_ == model.family_
+    assert loaded.get_params()["family"] == EACH
+    np.testing.assert_array_equal(loaded.predict_interval(X), model.predict_interval(X))
+    np.testing.assert_array_equal(loaded.log_density(X, y), model.log_density(X, y))
+    assert 0 < model.test_n_experts(X, y, n_bootstrap=5, random_state=0).p_value <= 1
+
+
+def test_unfit_degrees_of_freedom_are_refused():
+    with pytest.raises(ValueError, match="set learned=True too"):
+        StudentFamily(per_expert=True)
+    with pytest.raises(ValueError, match="expert_dof must be positive"):
+        StudentFamily(expert_dof=(3.0, -1.0))
+    with pytest.raises(ValueError, match="which expert will be which is not known before a fit"):
+        MoERegressor(2, family=StudentFamily(expert_dof=DOF)).fit(np.eye(9), np.arange(9.0))
+    with pytest.raises(ValueError, match="not of as many experts"):
+        StudentFamily(expert_dof=DOF).at(np.zeros(5), np.zeros((3, 5)), np.ones((3, 1)))
