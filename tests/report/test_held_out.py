@@ -143,7 +143,7 @@ def test_weights_count_rows_in_fits_and_errors(data):
     X, y = data[0][:150], data[1][:150]
     weight = np.arange(150) % 3
     model = MoERegressor(2, penalty=0.3, calibration=None, random_state=0).fit(X, y, sample_weight=weight)
-    found = cross_fitted(model, Rows.of(model, X, y, weight), 2)
+    found = cross_fitted(model, Rows.of(model, X, y, weight), 2, OF_NUMBERS)
     able = weight > 0
     X, y, w = X.to_numpy()[able], y.to_numpy()[able], weight[able]
     train, test = next(iter(KFold(2, shuffle=True, random_state=0).split(X)))
