@@ -12,7 +12,7 @@ help:
 	@echo "make test-pythons  the tests with each Python of 3.11, 3.12 and 3.13 that is there"
 	@echo "make audit     known weaknesses of the packages that a user installs, by pip-audit"
 	@echo "make soak      10,000 fits, saves and loads by threads and processes, with kills and a full disk"
-	@echo "make fuzz      hostile model files, checkpoints, CSV files, command lines and tables, a quarter of an hour"
+	@echo "make fuzz      hostile model files, checkpoints, table files, command lines and tables, within a quarter of an hour"
 	@echo "make docs      the site, with its gallery, into docs/_build/html"
 	@echo "make accuracy  Algorithm 1 alone, over 20 seeds, beside the plain decompositions; then for other families"
 	@echo "make reproduce the paper's tables and figures; what was run before is not run again"
@@ -55,10 +55,13 @@ $(OLDEST)/.installed: pyproject.toml tests/lower_bounds.py
 test-oldest: $(OLDEST)/.installed
 	OMP_NUM_THREADS=1 SCIPY_ARRAY_API=1 $(OLDEST)/bin/pytest -n auto src tests
 
+# pyenv, where it is there, has to be told which of its versions is meant.
 PYTHONS := python3.11 python3.12 python3.13
 test-pythons:
 	@for python in $(PYTHONS); do \
-		if ! $$python --version > /dev/null 2>&1; then echo "$$python is not there"; continue; fi; \
+		export PYENV_VERSION=$${python#python}; \
+		if ! $$python --version > /dev/null 2>&1; then echo "$$python is not there: skipped"; continue; fi; \
+		echo "$$($$python --version)"; \
 		$$python -m venv .venv-$$python \
 		&& .venv-$$python/bin/pip install --quiet --disable-pip-version-check --editable ".[test]" \
 		&& OMP_NUM_THREADS=1 SCIPY_ARRAY_API=1 .venv-$$python/bin/pytest -n auto src tests || exit 1; \
@@ -74,7 +77,7 @@ $(AUDIT)/.installed: pyproject.toml
 	touch $@
 
 audit: $(AUDIT)/.installed
-	$(AUDIT)/bin/pip-audit --strict --progress-spinner off $$(printf -- '--path %s ' $(AUDIT)/user/lib/python3*/site-packages)
+	$(PYTHON) benchmarks/reliability/audit.py --pip-audit $(AUDIT)/bin/pip-audit --path $$(echo $(AUDIT)/user/lib/python3*/site-packages)
 
 soak: $(VENV)/.installed
 	$(BIN)/python benchmarks/reliability/soak.py --write

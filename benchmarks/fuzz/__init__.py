@@ -4,6 +4,7 @@ TARGETS = {
     "model files": ("model_files", 10_000),
     "checkpoints": ("checkpoints", 2_000),
     "csv files": ("csv_files", 2_000),
+    "table files": ("table_files", 2_000),
     "command lines": ("command_lines", 2_000),
     "tables in Python": ("python_tables", 1_000),
 }

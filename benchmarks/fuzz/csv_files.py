@@ -16,7 +16,7 @@ from .harness import Observer, WrongError, numbered
 from .mutations import mutated_bytes
 from .running import run_command
 
-__all__ = ["Target"]
+__all__ = ["CELLS", "NAMES", "Target", "check_predictions"]
 
 NAMES = [
     *(
@@ -154,11 +154,11 @@ class Target:
         model = skmoe.load(self.folder / "m.skmoe")
         said = run_command(self.folder, ["predict", "m.skmoe", name, "--interval", "0.9", "--out", "p.csv"])
         if said == 0:
-            _check_predictions(self.folder / "p.csv", model.history_["rows"])
+            check_predictions(self.folder / "p.csv", model.history_["rows"])
         return True
 
 
-def _check_predictions(path: Path, fitted: int) -> None:
+def check_predictions(path: Path, fitted: int) -> None:
     """Of the rows that the fit used, each has a prediction that is a number, between its bounds."""
     from pyarrow import csv
 

@@ -8,11 +8,12 @@ is a model that can be used: it predicts, prints its tables, and is saved and lo
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import skmoe
-from skmoe import ModelFileError, MoERegressor, make_moe
+from skmoe import ModelFileError, MoEClassifier, MoERegressor, families, make_moe
 from skmoe.rows import EncodedTable, TableEncoder
 from skmoe.rows.columns import Column
 
@@ -26,7 +27,7 @@ FORGED = 0.25  # share of the cases
 
 
 class Target:
-    """Files of today's format, of averaged models, of tables and of columns far from zero, and of earlier formats."""
+    """Files of every kind of model: averaged, of tables, of far columns, of families, and of earlier formats."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -37,6 +38,7 @@ class Target:
             MoERegressor(2, averaging=2, random_state=0).fit(X, y),
             MoERegressor(1, random_state=0).fit(EncodedTable(X, encoder.features, encoder), y),
             MoERegressor(2, calibration=None, random_state=0).fit(X + 1e9, y),  # counted from a value of their own
+            *_of_families(X, y),
         ]
         for i, model in enumerate(models):
             model.save(folder / f"new{i}")
@@ -80,15 +82,36 @@ class Target:
         return path
 
 
-def _use(model: MoERegressor) -> None:
+def _of_families(X: np.ndarray, y: np.ndarray) -> list[MoERegressor | MoEClassifier]:
+    """Models of other laws than the Gaussian, each with something in its file that others do not have."""
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(np.exp(0.3 * y))
+    below = np.column_stack([np.where(y < -1, -np.inf, y), np.maximum(y, -1.0)])
+    how: dict[str, Any] = {"calibration": None, "penalty": 0.3, "random_state": 0}
+    return [
+        MoERegressor(2, family="poisson", averaging=2, random_state=0).fit(X, counts),
+        MoERegressor(2, family="binomial", **how).fit(X, np.column_stack([np.minimum(counts, 5), np.full(len(y), 5)])),
+        MoERegressor(2, family="student", **how).fit(X, y),
+        MoERegressor(1, family="negative-binomial", **how).fit(X, counts),
+        MoERegressor(1, family="censored-gaussian", **how).fit(X, below),
+        MoERegressor(1, family=families.TruncatedFamily(lower=float(np.min(y)) - 1), **how).fit(X, y),
+        MoEClassifier(2, random_state=0).fit(X, np.where(y > 0, "yes", "no")),
+        MoEClassifier(2, averaging=2, random_state=0).fit(X + 1e9, np.minimum(counts, 2)),
+    ]
+
+
+def _use(model: MoERegressor | MoEClassifier) -> None:
     """Predict with a model and print its tables, whatever its numbers are."""
     X = np.linspace(-1, 1, 4 * model.n_features_in_).reshape(4, -1)
     rows = X if model.encoder_ is None else EncodedTable(X, model.encoder_.features, model.encoder_)
     if hasattr(model, "feature_names_in_") and model.encoder_ is None:
         rows = EncodedTable(X, list(model.feature_names_in_), model.encoder_)
     with np.errstate(all="ignore"):
+        law = model.predict_proba if isinstance(model, MoEClassifier) else model.predict_interval
+        law(rows)
         model.predict(rows)
         model.gate_proba(rows)
         str(model.summary())
-        str(model.diagnose())
-        str(model.regimes(rows))
+        if isinstance(model, MoERegressor):
+            str(model.diagnose())
+            str(model.regimes(rows))

@@ -4,13 +4,16 @@ Each case multiplies or shifts inputs, output or weights. A fit is the same when
 predictions, intervals and log densities are those of the ordinary fit, taken to the units of the case. The paper's
 model, with unit experts and no intercepts, is another one in other units, and takes no part.
 
-    python benchmarks/reliability/extremes.py [--write]
+    python benchmarks/reliability/extremes.py [--methods NAME ...] [--only WORDS] [--jobs 2] [--write]
+
+With ``--write`` outcomes are kept in ``benchmarks/results/extremes.json``, and fill the table of docs/reliability.md.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import warnings
 from collections.abc import Iterator
@@ -19,13 +22,22 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[threads] = "1"  # before NumPy is imported
 
-from skmoe import MoERegressor
+import numpy as np  # noqa: E402
+from joblib import Parallel, delayed  # noqa: E402
 
+from skmoe import MoERegressor  # noqa: E402
+from skmoe.cli.checkout import call, load  # noqa: E402
+
+HERE = "benchmarks.reliability.extremes"
 RESULTS = Path(__file__).parents[1] / "results" / "extremes.json"
+PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
 N, D = 300, 3
 SAME = 1e-6
+REFUSALS = ("X has columns ", "y ", "sample_weight ")
+"""How a refusal that names what is refused begins."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +150,7 @@ def outcome(case: Case, settings: dict[str, Any]) -> tuple[str, str]:
             found = measures(model, X, y, case)
         except ValueError as error:
             words = str(error)
-            return ("refused" if "column" in words or "y " in words else "error"), words
+            return ("refused" if words.startswith(REFUSALS) else "error"), words
         except Exception as error:
             return "error", f"{type(error).__name__}: {error}"
     expected = ordinary(X0.tobytes(), y0.tobytes(), weight is not None, tuple(settings.items()))
@@ -168,23 +180,55 @@ METHODS: dict[str, dict[str, Any]] = {
 }
 
 
+TOLD = {
+    "one": "one expert",
+    "two": "two experts",
+    "auto": "number of experts chosen",
+    "joint-em": '`method="joint-em"`',
+}
+
+
+def tried(method: str, name: str) -> dict[str, str]:
+    """What became of a case by a method, for the results file."""
+    case = next(case for case in cases() if case.name == name)
+    what, words = outcome(case, METHODS[method])
+    return {"method": method, "case": name, "outcome": what, "words": words}
+
+
+def counts(rows: list[dict[str, str]]) -> str:
+    """The table of the page: cases of each method by outcome, and the largest difference among the same."""
+    lines = []
+    for method in dict.fromkeys(row["method"] for row in rows):
+        of = [row for row in rows if row["method"] == method]
+        same = [float(row["words"]) for row in of if row["outcome"] == "same"]
+        refused = sum(row["outcome"] == "refused" for row in of)
+        others = len(of) - len(same) - refused
+        lines.append([TOLD[method], str(len(of)), str(len(same)), f"{max(same):.0e}", str(refused), str(others)])
+    heads = ["fit", "cases", "the same", "largest difference", "refused", "anything else"]
+    return load("benchmarks.shared.pages").markdown(heads, lines)
+
+
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--methods", nargs="*", default=list(METHODS))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--methods", nargs="*", choices=METHODS, default=list(METHODS), metavar="NAME")
     parser.add_argument("--only", default="", help="cases whose name holds this")
+    parser.add_argument("--jobs", type=int, default=2, help="processes at a time")
     parser.add_argument("--write", action="store_true", help=f"write {RESULTS.name}")
     given = parser.parse_args(arguments)
+    asked = [(method, case.name) for method in given.methods for case in cases() if given.only in case.name]
     rows, bad = [], 0
-    for method in given.methods:
-        for case in cases():
-            if given.only not in case.name:
-                continue
-            what, words = outcome(case, METHODS[method])
-            bad += what not in ("same", "refused")
-            rows.append({"method": method, "case": case.name, "outcome": what, "words": words})
-            print(f"{method:9s} {case.name:28s} {what:8s} {words[:170]}", flush=True)
+    # tasks of several cases, since those of a method share the fit in ordinary units
+    found = Parallel(n_jobs=given.jobs, return_as="generator", batch_size=8)(
+        delayed(call)(HERE, "tried", *one) for one in asked
+    )
+    for row in found:
+        rows.append(row)
+        bad += row["outcome"] not in ("same", "refused")
+        print(f"{row['method']:9s} {row['case']:28s} {row['outcome']:8s} {row['words'][:170]}", flush=True)
+    print(f"{len(rows)} cases, {bad} of them neither the same nor refused")
     if given.write:
         RESULTS.write_text(json.dumps(rows, indent=1) + "\n")
+        load("benchmarks.shared.pages").fill(PAGE, {"extremes": counts(rows)})
     return bool(bad)
 
 

@@ -1,6 +1,7 @@
 """A few cases of each kind of hostile input; that faults are seen; and the page."""
 
 import json
+import signal
 import time
 
 import pytest
@@ -13,7 +14,14 @@ if checkout.root() is None:
 
 fuzz, harness = checkout.load("benchmarks.fuzz"), checkout.load("benchmarks.fuzz.harness")
 page, running = checkout.load("benchmarks.fuzz.fuzz_page"), checkout.load("benchmarks.fuzz.running")
-FEW = {"model files": 250, "checkpoints": 100, "csv files": 30, "command lines": 30, "tables in Python": 20}
+FEW = {
+    "model files": 250,
+    "checkpoints": 100,
+    "csv files": 30,
+    "table files": 60,
+    "command lines": 30,
+    "tables in Python": 20,
+}
 MOST_MIB = 500
 
 
@@ -49,6 +57,13 @@ def test_other_exceptions_and_hangs_are_faults(monkeypatch):
     assert (observer.n_faults, observer.taken, observer.refused) == (2, 1, 1)
     assert "case 0: ZeroDivisionError" in observer.faults[0]
     assert observer.faults[1] == "case 1: took more than 0.05 s"
+
+
+def test_death_of_the_process_is_a_fault_of_its_case(monkeypatch):
+    monkeypatch.setattr(harness, "HERE", "tests.benchmarks.dying_slice")
+    found = harness.run_apart("table_files", 10, 6, 0)
+    assert found["faults"] == [f"case 12: the process died with {-signal.SIGSEGV}"]
+    assert (found["cases"], found["refused"], found["n_faults"], found["start"]) == (6, 5, 1, 10)
 
 
 def test_damaged_file_taken_for_another_model_is_a_fault(tmp_path, monkeypatch):
@@ -94,10 +109,9 @@ def test_results_are_of_full_runs_without_a_fault():
         assert max(s["above_mib"] for s in slices) < MOST_MIB, name
 
 
-def test_slice_run_again_takes_the_place_of_the_one_before(tmp_path):
+def test_slice_run_again_takes_the_place_of_those_with_its_cases(tmp_path):
     results = tmp_path / "fuzz.json"
-    one = {"start": 0, "seed": 0, "cases": 5}
-    page.kept(results, "model files", one)
-    page.kept(results, "model files", {"start": 5, "seed": 0, "cases": 5})
-    page.kept(results, "model files", {**one, "cases": 7})
-    assert [s["cases"] for s in json.loads(results.read_text())["model files"]] == [7, 5]
+    for start, cases, seed in ((0, 5, 0), (5, 5, 0), (10, 5, 0), (0, 9, 1), (0, 7, 0)):
+        page.kept(results, "model files", {"start": start, "seed": seed, "cases": cases})
+    slices = json.loads(results.read_text())["model files"]
+    assert [(s["seed"], s["start"], s["cases"]) for s in slices] == [(0, 0, 7), (0, 10, 5), (1, 0, 9)]

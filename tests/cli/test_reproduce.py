@@ -1,6 +1,8 @@
 import io
 
+import numpy as np
 import pytest
+from packaging.version import Version
 from rich.console import Console
 from typer.testing import CliRunner
 
@@ -23,6 +25,11 @@ def quick(tmp_path_factory):
     return folder, differences, log.getvalue()
 
 
+@pytest.mark.skipif(
+    Version(np.__version__) < Version("2.1"),
+    reason="a few plain decompositions end at another of their solutions with the oldest NumPy and SciPy, and 1 number "
+    "in 15 differs by more than 1e-6",
+)
 def test_quick_set_is_the_same_as_the_repositorys(quick):
     assert quick[1] == []
 

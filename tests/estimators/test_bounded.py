@@ -120,6 +120,60 @@ def test_successes_and_failures_are_the_binomial_of_statsmodels():
     assert_allclose(model.predict(X), fit.predict(), atol=1e-6)
 
 
+def counts_with_exposure(n, dispersion=0.0):
+    rng = np.random.default_rng(3)
+    X, exposure = rng.standard_normal((n, 2)), rng.uniform(0.2, 5.0, n)
+    rate = exposure * np.exp(0.4 + X @ [0.6, -0.3])
+    spread = rng.gamma(1 / dispersion, dispersion, n) if dispersion else 1.0
+    return X, np.column_stack([rng.poisson(rate * spread), exposure]).astype(float)
+
+
+def test_counts_with_exposure_are_the_poisson_of_statsmodels():
+    sm = pytest.importorskip("statsmodels.api", exc_type=ImportError)
+    X, pair = counts_with_exposure(400)
+    design = np.column_stack([X, np.ones(400)])
+    fit = sm.GLM(pair[:, 0], design, family=sm.families.Poisson(), exposure=pair[:, 1]).fit(tol=1e-14)
+    model = MoERegressor(1, family="poisson").fit(X, pair)
+    assert_allclose([*model.expert_coef_[0], model.expert_intercept_[0]], fit.params, atol=1e-6)
+    assert_allclose([*model.expert_coef_se_[0], model.expert_intercept_se_[0]], fit.bse, atol=1e-6)
+    assert model.log_likelihood_ * 400 == pytest.approx(fit.llf)
+    assert_allclose(model.predict(X), fit.predict(design, exposure=np.ones(400)), atol=1e-6)  # for an exposure of one
+
+
+def test_counts_with_exposure_are_the_negative_binomial_of_statsmodels():
+    discrete = pytest.importorskip("statsmodels.discrete.discrete_model", exc_type=ImportError)
+    X, pair = counts_with_exposure(600, dispersion=0.3)
+    design = np.column_stack([X, np.ones(600)])
+    fit = discrete.NegativeBinomial(pair[:, 0], design, exposure=pair[:, 1]).fit(disp=0, gtol=1e-10, maxiter=200)
+    model = MoERegressor(1, family="negative-binomial").fit(X, pair)
+    found = [*model.expert_coef_[0], model.expert_intercept_[0], model.noise_scale_[0] ** 2]
+    assert_allclose(found, fit.params, atol=1e-6)
+    assert_allclose([*model.expert_coef_se_[0], model.expert_intercept_se_[0]], fit.bse[:3], atol=1e-6)
+    assert model.log_likelihood_ * 600 == pytest.approx(fit.llf)
+
+
+@pytest.mark.parametrize("family", ["poisson", "negative-binomial"])
+def test_exposures_of_one_change_nothing_and_other_units_move_the_intercepts(family):
+    X, pair = counts_with_exposure(500, dispersion=0.3)
+    pair[:, 0] += np.where(X[:, 0] > 0, 4.0, 0.0)
+    how = {"family": family, "penalty": 0, "calibration": None, "random_state": 0}
+    plain = MoERegressor(2, **how).fit(X, pair[:, 0])
+    ones = MoERegressor(2, **how).fit(X, np.column_stack([pair[:, 0], np.ones(500)]))
+    assert_allclose(ones.expert_coef_, plain.expert_coef_, atol=1e-5)
+    assert_allclose(ones.log_likelihood_, plain.log_likelihood_, atol=1e-8)
+    years, months = (MoERegressor(2, **how).fit(X, pair * [1.0, unit]) for unit in (1.0, 12.0))
+    assert_allclose(months.expert_intercept_ + np.log(12.0), years.expert_intercept_, atol=1e-4)
+    assert_allclose(months.log_likelihood_, years.log_likelihood_, atol=1e-8)
+
+
+@pytest.mark.parametrize("wrong", [[1.5, 1.0], [2.0, 0.0], [2.0, -1.0], [-1.0, 1.0]])
+def test_counts_and_exposures_that_cannot_be_are_refused(wrong):
+    X, pair = counts_with_exposure(30)
+    pair[4] = wrong
+    with pytest.raises(ValueError, match="positive exposures as y; 1 of 30"):
+        MoERegressor(1, family="poisson").fit(X, pair)
+
+
 def test_proportions_without_trials_are_refused():
     with pytest.raises(ValueError, match="needs the numbers of trials, as sample_weight"):
         MoERegressor(1, family="binomial").fit(np.zeros((3, 1)), [0.2, 0.5, 1.0])

@@ -115,6 +115,17 @@ def test_classes_without_weight_are_left_out():
     assert model.expert_coef_.shape == (1, 1, 2)
 
 
+@pytest.mark.parametrize("labels", [[1.0, 2.0, 4.0], [3, 7, 2**60 + 1], [False, True]])
+def test_labels_of_pytorch_keep_their_type(labels):
+    torch = pytest.importorskip("torch", exc_type=ImportError)
+    X, y, _ = made(300)
+    codes = np.minimum(np.searchsorted(NAMES, y), len(labels) - 1)
+    model = MoEClassifier(1).fit(torch.asarray(X), torch.asarray(np.array(labels)[codes]))
+    found = model.predict(torch.asarray(X))
+    assert found.dtype == torch.asarray(np.array(labels)).dtype
+    assert_array_equal(found.numpy(), model.predict(X))
+
+
 def test_rows_of_pytorch_and_of_tables_give_the_same_fit():
     torch = pytest.importorskip("torch", exc_type=ImportError)
     pa = pytest.importorskip("pyarrow")
@@ -143,3 +154,36 @@ def test_model_file_gives_the_same_classifier(classes, averaging, tmp_path):
     assert_allclose(again.predict_proba(X), model.predict_proba(X))
     assert_allclose(again.expert_coef_se_, model.expert_coef_se_)
     assert str(again.summary()) == str(model.summary())
+
+
+@pytest.mark.parametrize(
+    ("first", "words"),
+    [
+        (float("nan"), "y has 1 missing labels"),
+        (None, "y has 1 missing labels"),
+        (1, r"y has labels of several kinds \(int, str\); pass labels of one kind"),
+        (True, "y has labels of several kinds"),
+    ],
+)
+@pytest.mark.parametrize("holder", [list, lambda labels: np.array(labels, dtype=object)], ids=["list", "objects"])
+def test_gaps_and_numbers_among_labels_of_text_are_refused(first, words, holder):
+    X = np.random.default_rng(0).standard_normal((40, 2))
+    with pytest.raises(ValueError, match=words):
+        MoEClassifier(1).fit(X, holder([first, *["a", "b", "c"] * 13]))
+
+
+def test_masked_labels_and_dates_are_refused():
+    X = np.random.default_rng(0).standard_normal((40, 2))
+    masked = np.ma.masked_array(np.arange(40) % 2, mask=np.arange(40) == 3)
+    with pytest.raises(ValueError, match="1 masked values"):
+        MoEClassifier(1).fit(X, masked)
+    dates = np.array(["2020-01-01", "NaT"] * 20, dtype="datetime64[D]")
+    with pytest.raises(ValueError, match="y holds dates or durations"):
+        MoEClassifier(1).fit(X, dates)
+
+
+@pytest.mark.parametrize("values", [(False, True), (3, 5), ("no", "yes")])
+def test_labels_that_are_python_objects_of_one_kind_are_taken(values):
+    X = np.random.default_rng(0).standard_normal((40, 2))
+    labels = np.array([values[i % 2] for i in range(40)], dtype=object)
+    assert_array_equal(MoEClassifier(1).fit(X, labels).classes_, np.array(values))

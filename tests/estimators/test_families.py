@@ -67,7 +67,7 @@ def test_one_expert_is_the_glm_of_statsmodels(name, weighted):
 def test_one_negative_binomial_expert_is_that_of_statsmodels():
     X, y, _ = made("negative-binomial")
     model = one_expert("negative-binomial", X, y)
-    fit = sm.NegativeBinomial(y, np.column_stack([X, np.ones(len(X))])).fit(disp=0, gtol=1e-10, maxiter=500)
+    fit = sm.NegativeBinomial(y, np.column_stack([X, np.ones(len(X))])).fit(disp=0, method="newton", tol=1e-12)
     assert_allclose(found(model), fit.params[:3], atol=1e-5)
     assert_allclose(model.noise_scale_[0] ** 2, fit.params[3], rtol=1e-5)
     assert_allclose(found(model, "_se"), fit.bse[:3], rtol=1e-4)
@@ -234,7 +234,8 @@ def test_student_experts_withstand_outliers():
     assert error("gaussian", spoilt) > 3 * error("student", spoilt)
 
 
-FILED = [*NAMES, StudentFamily(3.0), "censored-gaussian", "censored-lognormal", TruncatedFamily(lower=0.0), "trials"]
+FILED = [*NAMES, StudentFamily(3.0), "censored-gaussian", "censored-lognormal", TruncatedFamily(lower=0.0)]
+FILED += ["trials", "poisson exposure", "negative-binomial exposure"]
 
 
 @pytest.mark.parametrize("family", FILED, ids=str)
@@ -248,6 +249,8 @@ def test_model_file_holds_the_family(family, tmp_path):
         y = np.column_stack([y, np.where(y > 1.5, np.inf, y)])
     elif family == "trials":
         family, y = "binomial", np.column_stack([np.round(3 * y), np.ones(120)])
+    elif str(family).endswith("exposure"):
+        family, y = family.split()[0], np.column_stack([rng.poisson(2 * y), y])
     model = MoERegressor(1, family=family).fit(X, y)
     model.save(tmp_path / "model.skmoe")
     again = skmoe.load(tmp_path / "model.skmoe")
@@ -265,3 +268,24 @@ def test_model_file_cannot_hold_a_law_of_ones_own(tmp_path):
     X, y, _ = made("poisson", n=100)
     with pytest.raises(ValueError, match="family 'own' is your own code"):
         MoERegressor(1, family=Own()).fit(X, y).save(tmp_path / "model.skmoe")
+
+
+@pytest.mark.parametrize("name", ["gamma", "lognormal"])
+@pytest.mark.parametrize("odd", [1e300, 5e-324])
+def test_positive_outputs_that_are_too_far_apart_are_refused(name, odd):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 2)), np.exp(rng.standard_normal(60))
+    with pytest.raises(ValueError, match=rf"y spans from .* too far apart for family='{name}'"):
+        MoERegressor(1, family=name).fit(X, np.append(y[:-1], odd))
+    weight = np.append(np.ones(59), 0.0)  # a row that does not count
+    model = MoERegressor(1, family=name, calibration=None).fit(X, np.append(y[:-1], odd), weight)
+    assert np.all(np.isfinite(model.predict(X)))
+
+
+def test_outputs_within_reach_of_gamma_experts_are_fitted_to_the_last_digits():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 2)), np.exp(rng.standard_normal(60))
+    y[0] = 1e6
+    model = MoERegressor(1, family="gamma", calibration=None).fit(X, y)
+    score = np.column_stack([X, np.ones(60)]).T @ (y / model.predict(X) - 1)  # of the likelihood, zero at its maximum
+    assert_allclose(score, 0, atol=1e-8)

@@ -560,3 +560,12 @@ def test_history_is_in_the_units_of_the_data(problem, method):
 def test_inputs_of_zeros_without_intercepts_are_refused(n_experts, rng):
     with pytest.raises(ValueError, match="zero in every row, and without intercepts"):
         MoERegressor(n_experts, fit_intercept=False).fit(np.zeros((40, 2)), rng.normal(size=40))
+
+
+def test_columns_that_are_all_constant_leave_experts_of_intercepts_alone():
+    y = np.append(np.zeros(15), np.ones(15)) + 0.01 * np.random.default_rng(0).standard_normal(30)
+    X = np.full((30, 1), 13.57302211)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = MoERegressor(2, random_state=0).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), np.mean(y), atol=0.05)

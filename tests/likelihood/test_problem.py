@@ -6,6 +6,7 @@ import pytest
 from problems import random_problem
 from skmoe.likelihood import Settings, Theta, information, mean_log_likelihood
 from skmoe.likelihood.penalty import penalty_at, penalty_information
+from skmoe.model.families import StudentFamily
 from skmoe.model.parameters import MoEParameters
 
 
@@ -76,6 +77,13 @@ def test_noise_is_held_above_its_floor(rng):
     assert not problem.is_admissible(low, np.full(3, 1 / 3))
     assert problem.is_admissible(theta, np.full(3, 1 / 3))
     assert not problem.is_admissible(theta, np.array([0.5, 0.5, 0.0]))
+
+
+def test_an_expert_of_gross_errors_alone_is_not_admissible_where_tails_are_heavy(rng):
+    problem, theta = random_problem(rng, noise="per-expert")
+    apart = replace(theta, sigma=np.array([0.1, 0.1, 2.5]))
+    assert problem.is_admissible(apart, np.full(3, 1 / 3))
+    assert not replace(problem, family=StudentFamily(4.0)).is_admissible(apart, np.full(3, 1 / 3))
 
 
 def penalised(rng, noise, tau):

@@ -6,16 +6,25 @@ from scipy import stats
 from scipy.special import betaln
 
 from skmoe.model.channels import outputs_first
-from skmoe.model.families import CensoredFamily, TrialsFamily, TruncatedFamily
+from skmoe.model.families import (
+    CensoredFamily,
+    NegativeBinomialExposureFamily,
+    PoissonExposureFamily,
+    TrialsFamily,
+    TruncatedFamily,
+)
 from skmoe.rows.arrays import to_numpy
 
 STEP = 1e-5
 INF = np.inf
 BOUNDS = np.array([[0.3, 0.3], [-INF, 0.4], [0.2, INF], [-0.5, 1.5], [2.0, 2.0], [6.0, INF], [-INF, -7.0]])
 KEPT = np.array([[0.3, 0.0, INF], [1.0, -INF, 1.5], [0.2, -1.0, 1.0], [0.5, 0.4, 8.0], [9.0, 6.0, INF]])
+RATES = np.array([[3.0, 0.5], [0.0, 5.0], [6.0, 2.0], [1.0, 1.0]])
 CASES = {
     "censored": (CensoredFamily(), BOUNDS),
     "truncated": (TruncatedFamily(), KEPT),
+    "poisson exposure": (PoissonExposureFamily(), RATES),
+    "negative binomial exposure": (NegativeBinomialExposureFamily(), RATES),
     "trials": (TrialsFamily(), np.array([[3.0, 4.0], [0.0, 5.0], [6.0, 0.0], [1.5, 2.5]])),
 }
 
@@ -46,6 +55,11 @@ def probability(law, low, high):
 
 def expected_log_density(family, y, eta, scale):
     law = stats.norm(eta, scale)
+    if isinstance(family, PoissonExposureFamily):
+        return stats.poisson.logpmf(y[:, 0], y[:, 1] * np.exp(eta))
+    if isinstance(family, NegativeBinomialExposureFamily):
+        shape = 1 / scale**2
+        return stats.nbinom.logpmf(y[:, 0], shape, shape / (shape + y[:, 1] * np.exp(eta)))
     if isinstance(family, TrialsFamily):
         p, n = 1 / (1 + np.exp(-eta)), y.sum(axis=1)
         ways = -betaln(y[:, 0] + 1, y[:, 1] + 1) - np.log(n + 1)
@@ -110,3 +124,17 @@ def test_lognormal_bounds_are_taken_by_their_logs():
 @pytest.mark.parametrize("row", [[2.0, 1.0], [-INF, INF], [INF, INF], [np.nan, 1.0]])
 def test_bounds_that_cannot_be_are_told(row):
     np.testing.assert_array_equal(CensoredFamily().impossible(np.array([[0.0, 1.0], row])), [False, True])
+
+
+@pytest.mark.parametrize(
+    ("bounds", "words"),
+    [
+        ({"lower": 5.0, "upper": 1.0}, "the lower bound must be below the upper one"),
+        ({"lower": np.inf}, "the lower bound must be below the upper one"),
+        ({"upper": np.nan}, "bounds must be numbers or None"),
+        ({"lower": "x"}, "bounds must be numbers or None"),
+    ],
+)
+def test_bounds_that_hold_nothing_are_refused(bounds, words):
+    with pytest.raises(ValueError, match=words):
+        TruncatedFamily(**bounds)

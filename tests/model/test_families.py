@@ -144,5 +144,5 @@ def test_get_family_refuses_what_is_none():
     with pytest.raises(ValueError, match="activation='relu' is for family=\"gaussian\""):
         get_family("poisson", "relu")
     assert get_family(StudentFamily(3.0)).dof == 3.0
-    with pytest.raises(ValueError, match="dof must be a positive number"):
+    with pytest.raises(ValueError, match=r"dof must be a number of 0\.01 or more"):
         StudentFamily(-1.0)

@@ -14,7 +14,7 @@ import pytest
 
 import skmoe
 from archives import SUMS, as_npy, parts_of, rewrite, write_parts
-from skmoe import ModelFileError, MoERegressor, make_moe
+from skmoe import ModelFileError, MoEClassifier, MoERegressor, families, make_moe
 
 
 @pytest.fixture(scope="module")
@@ -257,3 +257,57 @@ def test_load_stays_small_in_a_process_of_its_own(path):
     done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
     assert "unpack" in done.stdout
     assert int(done.stdout.splitlines()[-1]) < 50_000 * (1 if sys.platform == "linux" else 1024)  # macOS counts bytes
+
+
+# -- families and classifiers -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def others(tmp_path_factory):
+    """Files of a classifier and of families, by name."""
+    folder, rng = tmp_path_factory.mktemp("others"), np.random.default_rng(0)
+    X, how = rng.standard_normal((60, 2)), {"calibration": None, "random_state": 0}
+    y, counts = X[:, 0] + rng.standard_normal(60), rng.poisson(2, 60)
+    models = {
+        "classifier": MoEClassifier(1, random_state=0).fit(X, rng.integers(0, 3, 60)),
+        "poisson": MoERegressor(1, family="poisson", **how).fit(X, counts),
+        "student": MoERegressor(1, family=families.StudentFamily(4.0), **how).fit(X, y),
+        "truncated": MoERegressor(1, family=families.TruncatedFamily(lower=-9.0), **how).fit(X, y),
+    }
+    for name, model in models.items():
+        model.save(folder / name)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        *(("classifier", {"classes": labels}) for labels in ([0, 0, 1], [2, 1, 0], [0, 1, "a"], [0, 1, 1.5], [0, 1])),
+        *(("classifier", {"classes": labels}) for labels in ([False, True, 2], [0, 1, None], ["a", "b", ["c"]], "abc")),
+        *((name, {"calibration": {"shift": 0.5, "scale": 2.0, "dof": 3.0}}) for name in ("classifier", "poisson")),
+        *(("student", {"family": {"dof": dof}}) for dof in (float("nan"), 0.0, -1.0, 1e-300, float("inf"), True, "4")),
+        *(("truncated", {"family": {"lower": low}}) for low in (float("nan"), float("inf"), "0", [0])),
+        ("truncated", {"family": {"lower": 5.0, "upper": 1.0}}),
+        *(("poisson", {"family": family}) for family in ("poisson", {"name": "own"}, {"name": "gaussian"})),
+        *(("poisson", {"settings": {name: 10**12}}) for name in ("n_init", "averaging")),
+        *(("poisson", {"settings": {"categorical": value}}) for value in ({"a": 1}, [[1]], 3)),
+        ("poisson", {"kind": "classifier"}),
+        ("classifier", {"kind": "regressor"}),
+    ],
+)
+def test_families_and_classifiers_that_no_fit_gives_are_refused(others, tmp_path, name, change):
+    path = tmp_path / "model.skmoe"
+    path.write_bytes((others / name).read_bytes())
+    skmoe.load(path)
+    rewrite(path, change=change)
+    refuse(path)
+
+
+def test_name_that_is_there_twice_in_a_text_is_refused(path):
+    text = parts_of(path)["model.json"].replace(b'"format"', b'"format": 99, "format"', 1)
+    write_parts(path, parts_of(path) | {"model.json": text})
+    refuse(path, "a name is there twice")
+
+
+def test_path_may_be_bytes(path):
+    assert skmoe.load(str(path).encode()).n_features_in_ == skmoe.load(path).n_features_in_

@@ -1,6 +1,8 @@
 """Tables opened: read at once, in batches, and as columns of numbers."""
 
 import gc
+import resource
+import struct
 
 import numpy as np
 import pytest
@@ -141,7 +143,7 @@ def test_damaged_part_of_a_file_is_refused_with_its_name(tmp_path):
     table = open_table(path)
     assert table.n == 50_000
     for use in (lambda: in_memory(table.columns(["a", "b"])), table.read):
-        with pytest.raises(TableError, match=r"rows\.parquet: cannot be read"):
+        with pytest.raises(TableError, match=r"rows\.parquet: is damaged"):
             use()
 
 
@@ -159,3 +161,47 @@ def test_rows_of_a_pipe_go_when_the_table_does(monkeypatch, tmp_path):
     del column
     gc.collect()
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("way", ["read", "cells"])
+def test_arrow_file_that_names_places_outside_of_itself_is_refused(way, tmp_path):
+    table = pa.table({"kind": ["first", "second", "third"], "y": [1.0, 2.0, 3.0]})
+    with pa.ipc.new_file(tmp_path / "t.arrow", table.schema) as file:
+        file.write_table(table)
+    offsets = struct.pack("<4i", 0, 5, 11, 16)  # of the three texts
+    content = (tmp_path / "t.arrow").read_bytes()
+    assert content.count(offsets) == 1
+    (tmp_path / "t.arrow").write_bytes(content.replace(offsets, struct.pack("<4i", 0, 5, 2**30, 2**30 + 5)))
+    opened = open_table(tmp_path / "t.arrow")
+    with pytest.raises(TableError, match=r"t\.arrow: is damaged, cut short or no Arrow file \(.*\); write it again"):
+        opened.read() if way == "read" else list(opened.cells(["kind"]))
+
+
+def test_binary_file_that_asks_for_all_memory_is_refused(tmp_path, monkeypatch):
+    pa.parquet.write_table(pa.table({"y": [1.0]}), tmp_path / "t.parquet")
+    table = open_table(tmp_path / "t.parquet")
+
+    def asks(*_):
+        raise pa.ArrowMemoryError("malloc of size 7017279348371710848 failed")
+
+    monkeypatch.setattr(type(table), "_scans", asks)
+    with pytest.raises(TableError, match=r"t\.parquet: asks for more memory than there is \(malloc .*write it again"):
+        list(table.cells(["y"]))
+
+
+def test_size_that_a_parquet_page_claims_is_not_believed(tmp_path):
+    path = tmp_path / "t.parquet"
+    pq.write_table(
+        pa.table({"kind": ["first", "second", "third"] * 10}), path, compression="zstd", use_dictionary=False
+    )
+    content = bytearray(path.read_bytes())
+    # its first page begins after the mark PAR1: type, then sizes of the page unpacked and packed, as thrift writes them
+    assert content[4:6] == b"\x15\x00"
+    packed = content.index(b"\x15", 7) + 1
+    end = next(i for i in range(packed, packed + 5) if content[i] < 128) + 1  # of a number in pieces of seven bits
+    content[packed:end] = b"\xfe\xff\xff\xff\x07"  # 2**30 - 1
+    path.write_bytes(content)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(TableError, match=r"t\.parquet: is damaged"):
+        list(open_table(path).cells(["kind"]))
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # kB

@@ -58,8 +58,8 @@ def test_unknown_kind_of_file_is_refused_with_those_there_are(name):
         ("rows.csv", b"x,x,y\n1,2,3\n4,5,6\n", TableError, "'x' is there more than once"),
         ("rows.csv.gz", TEXT.encode(), TableError, "damaged or cut short"),
         ("rows.csv.gz", gzip.compress(TEXT.encode() * 50)[:-40], TableError, "damaged or cut short"),
-        ("rows.parquet", b"PAR1 and nothing of use PAR1", TableError, "cannot be read"),
-        ("rows.arrow", b"ARROW1 and nothing of use", TableError, "cannot be read"),
+        ("rows.parquet", b"PAR1 and nothing of use PAR1", TableError, "no Parquet file"),
+        ("rows.arrow", b"ARROW1 and nothing of use", TableError, "no Arrow file"),
     ],
 )
 def test_file_that_is_no_table_is_refused_in_the_same_words(use, name, content, error, words, tmp_path):

@@ -12,7 +12,7 @@ from skmoe.rows.kinds import plain_numbers
 
 X, Y, TRUTH = make_moe(60, 2, 2, random_state=0)
 DAYS = np.arange("2020-01-01", "2020-03-01", dtype="datetime64[D]")
-MISSING_DAY = np.where(np.arange(60) == 3, np.datetime64("NaT"), DAYS)
+MISSING_DAY = np.where(np.arange(60) == 3, np.datetime64("NaT", "D"), DAYS)
 
 REFUSED = {
     "dates": (DAYS, "holds dates; turn them into numbers first"),

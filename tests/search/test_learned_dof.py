@@ -88,7 +88,7 @@ def test_model_file_keeps_them(rows, tmp_path):
 def test_unfit_degrees_of_freedom_are_refused():
     with pytest.raises(ValueError, match="set learned=True too"):
         StudentFamily(per_expert=True)
-    with pytest.raises(ValueError, match="expert_dof must be positive"):
+    with pytest.raises(ValueError, match=r"expert_dof must be numbers of 0\.01 or more"):
         StudentFamily(expert_dof=(3.0, -1.0))
     with pytest.raises(ValueError, match="which expert will be which is not known before a fit"):
         MoERegressor(2, family=StudentFamily(expert_dof=DOF)).fit(np.eye(9), np.arange(9.0))

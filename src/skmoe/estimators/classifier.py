@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skmoe.estimators.base import MixtureOfExperts
 from skmoe.estimators.fitting import fit_classifier
-from skmoe.rows.arrays import Array, array_namespace, to_device, to_numpy
+from skmoe.rows.arrays import Array, array_namespace, device, to_numpy
 from skmoe.rows.classes import class_rows_to_use
 from skmoe.rows.inputs import apply, is_dask
 from skmoe.rows.threads import with_one_blas_thread
@@ -234,7 +234,7 @@ class MoEClassifier(ClassifierMixin, MixtureOfExperts):
         chosen = self.classes_[np.argmax(to_numpy(P), axis=1)]
         if isinstance(P, np.ndarray) or chosen.dtype.kind not in "fiub":
             return chosen
-        return array_namespace(P).astype(to_device(chosen, P), array_namespace(P).int64, copy=False)
+        return array_namespace(P).asarray(chosen, device=device(P))  # labels keep their type
 
     def expert_proba(self, X: Any) -> Array:
         """Probability of each class by each expert.

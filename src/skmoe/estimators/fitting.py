@@ -25,7 +25,7 @@ from skmoe.inference import (
 )
 from skmoe.inference.diagnosis import FAR_TOO_FEW
 from skmoe.model.checks import check_outputs
-from skmoe.model.families import BinomialFamily, MultinomialFamily, get_family, with_trials
+from skmoe.model.families import BinomialFamily, MultinomialFamily, get_family, with_second_column
 from skmoe.model.family import Family
 from skmoe.rows.checks import check_columns, generator
 from skmoe.rows.classes import class_rows_to_fit
@@ -54,7 +54,7 @@ def fit_regressor(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
     options = spectral_options(model.spectral_options)
     if hasattr(model, "parameters_"):  # a fit that fails must not leave the old model under new columns
         del model.parameters_
-    family, y, sample_weight = with_trials(family, y, sample_weight)
+    family, y, sample_weight = with_second_column(family, y, sample_weight)
     rows = rows_to_fit(model, X, y, sample_weight, family.columns)
     check_outputs(family, rows.y, rows.weight)
     learned, control = _learned(model, rows, family, model.noise, model.input_law, options)

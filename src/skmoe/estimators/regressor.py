@@ -242,7 +242,7 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         y : (n,) array, or str
             Outputs; for files and tables, the name of a column. Censored outputs have two columns (lower and upper
             bound), truncated ones three (output, lower and upper bound), binomial ones may have two (successes and
-            failures): an array, or a list of names.
+            failures), Poisson and negative binomial ones too (counts and exposures): an array, or a list of names.
         sample_weight : (n,) array or str, optional
             Whole numbers are the same as repeated rows; others say how rows compare with each other, and are scaled to
             a mean of one.

@@ -173,8 +173,9 @@ class Problem:
         return np.array([theta.sigma[g.start] <= NEAR_FLOOR * self.noise_floor for g in self.noise_groups], dtype=bool)
 
     def is_admissible(self, theta: Theta, share: np.ndarray) -> bool:
-        """Whether no expert is nearly empty or infinite, and no noise scale sits on its floor, unless it may."""
+        """Whether no expert is nearly empty or infinite, and no noise scale is on its floor or far above others."""
         degenerate = not self.may_end_at_floor and np.any(self.at_floor(theta))
+        degenerate = degenerate or np.max(theta.sigma) > self.family.most_scale_ratio * np.min(theta.sigma)
         degenerate = degenerate or np.max(np.abs(theta.A), initial=0.0) > self.family.most_coef
         return bool(np.all(share >= self.min_share) and not degenerate)
 

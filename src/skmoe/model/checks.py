@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
+from skmoe.model.families.gamma import GammaFamily
+from skmoe.model.families.lognormal import LognormalFamily
 from skmoe.model.family import Family
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.rows.arrays import Array, array_namespace
@@ -10,6 +15,9 @@ from skmoe.rows.blocks import sum_over_blocks
 __all__ = ["check_outputs"]
 
 BLOCK_ROWS = 2**16
+LARGEST_LOG = 700.0  # of a number that floating point holds
+MOST_ABOVE, MOST_BELOW = math.log(1e7), math.log(1e100)
+"""How far gamma outputs may lie above and below their geometric mean, in logs: further out curvatures overflow."""
 
 
 def check_outputs(family: Family, y: Array, weight: Array | None) -> None:
@@ -35,6 +43,35 @@ def check_outputs(family: Family, y: Array, weight: Array | None) -> None:
         raise ValueError(
             f"family={family.name!r} takes {family.support} as y; {int(wrong)} of {y.shape[0]} values are not"
             f"{'' if family.columns > 1 else f', such as {example:g}'}: choose another family, or drop those rows"
+        )
+    if isinstance(family, GammaFamily | LognormalFamily):
+        _check_ratios(family, y, weight)
+
+
+def _check_ratios(family: Family, y: Array, weight: Array | None) -> None:
+    """Refuse positive outputs so far apart that the law's means or likelihood are no floating-point numbers."""
+
+    def kernel(y: Array, weight: Array | None) -> tuple[Any, ...]:
+        xp = array_namespace(y)
+        y = xp.astype(y, xp.float64, copy=False)
+        counted = xp.isfinite(y) if weight is None else xp.isfinite(y) & (weight > 0)
+        logs = xp.log(xp.where(counted, y, xp.ones_like(y)))
+        n = xp.sum(xp.astype(counted, xp.float64))
+        return n, xp.sum(logs), xp.sum(logs**2), _Extreme(float(xp.min(logs)), float(xp.max(logs)))
+
+    n, total, squares, extreme = sum_over_blocks(kernel, y, weight, block_rows=BLOCK_ROWS)
+    mean = float(total) / max(float(n), 1.0)
+    variance = max(float(squares) / max(float(n), 1.0) - mean**2, 0.0)
+    above, below = extreme.high - mean, mean - extreme.low
+    if isinstance(family, LognormalFamily):
+        wide = extreme.high + variance / 2 > LARGEST_LOG
+    else:
+        wide = above > MOST_ABOVE or below > MOST_BELOW
+    if wide:
+        raise ValueError(
+            f"y spans from {math.exp(extreme.low):.2g} to {math.exp(extreme.high):.2g} about {math.exp(mean):.2g}: too "
+            f"far apart for family={family.name!r}, whose means floating-point numbers could not hold; drop rows "
+            'that are in error, or fit the logs of y with family="gaussian"'
         )
 
 

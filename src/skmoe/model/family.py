@@ -108,6 +108,9 @@ class Family:
     most_coef : float
         Size of a coefficient, on the standardised scale, from which on a fit is degenerate: the likelihood of outputs
         that a line separates rises for ever.
+    most_scale_ratio : float
+        Ratio of the largest scale of an expert to the smallest from which on a fit is degenerate: an expert of outputs
+        far from all others, where each expert can bear some by itself.
     least_squares : bool
         Whether one expert is fitted exactly by least squares.
     noise_dof : float, array or None
@@ -140,6 +143,7 @@ class Family:
     may_end_at_least_scale: bool = False
     few_values: bool = False
     most_coef: float = np.inf
+    most_scale_ratio: float = np.inf
     least_squares: bool = False
     noise_dof: Any = None
     predictors: int = 1

@@ -120,7 +120,7 @@ class MoEParameters:
 
     def _by_rows(self, kernel: Callable[..., Array], X: Array, y: Array | None = None) -> Array:
         xp = array_namespace(X)
-        experts = self.A.reshape(-1, self.A.shape[-1]), self.b.reshape(-1)
+        experts = self.A.reshape(self.b.size, self.A.shape[-1]), self.b.reshape(-1)  # there may be no columns
         A, W = (to_device(np.column_stack(m), X) for m in (experts, (self.W, self.c)))
         parts = [
             kernel(A, W, design(self.from_origin(x), True), t)

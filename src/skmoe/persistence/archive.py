@@ -103,6 +103,14 @@ class ArraySpec:
         return tuple(symbols[side] if isinstance(side, str) else side for side in self.shape)
 
 
+def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object, each of whose names is there once."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name is there twice in one record")
+    return found
+
+
 class _BoundedReader(io.BufferedReader):
     """A file of which nobody reads much at once: a zip's directory is read whole, whatever size it claims to have."""
 
@@ -148,7 +156,7 @@ class Archive:
             raise ValueError(f"{name} is missing")
         if self.members[name].file_size > MOST_JSON:
             raise ValueError(f"{name} is longer than {MOST_JSON} bytes")
-        return json.loads(self._bytes(name))
+        return json.loads(self._bytes(name), object_pairs_hook=_record)
 
     def arrays(self, declared: Mapping[str, ArraySpec], symbols: Mapping[str, int]) -> dict[str, np.ndarray]:
         """The declared arrays, all of whose headers are looked at before the first array is read."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from skmoe.model.activations import ACTIVATIONS, get_activation
 from skmoe.model.calibration import Calibration
-from skmoe.model.families import FAMILIES, BinomialFamily, MultinomialFamily, StudentFamily, TrialsFamily
+from skmoe.model.families import FAMILIES, OF_TWO_COLUMNS, BinomialFamily, MultinomialFamily, StudentFamily
 from skmoe.model.family import Family
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.model.parameters import MoEParameters
@@ -142,7 +142,8 @@ def load_model(path: str | os.PathLike[str], make: Mapping[str, Callable[..., An
     ModelFileError
         If it is not whole, not a model file, or of a later version.
     """
-    shown = visible(os.fspath(path))
+    path = os.fsdecode(path)
+    shown = visible(path)
     try:
         with opened(Path(path)) as archive:
             return _read(archive, make, shown)
@@ -193,8 +194,8 @@ def _check(header: dict[str, Any], table: dict[str, Any] | None) -> None:
     for name in ("n_experts_", "n_features_in_"):
         NUMBERS[name](of.get(name), f"numbers.{name}")
     header_check(of["n_features_in_"], of["n_experts_"], _kind(header))(header, "model.json")
-    if "classes" in header and len(header["classes"]) < 2:
-        raise ValueError("a classifier has two classes or more")
+    if header["calibration"] is not None and _family(header).inner.noise_dof is None:
+        raise ValueError("a law of this family has no calibration")
     if table is None:
         return
     TABLE(table, "table.json")
@@ -263,7 +264,7 @@ def _family_setting(family: Family) -> str | Family:
     for name, known in FAMILIES.items():
         if family == known:
             return name
-    return "binomial" if isinstance(family, TrialsFamily) else family
+    return family.name if family == OF_TWO_COLUMNS.get(family.name) else family
 
 
 def _members(experts: list[int], arrays: Mapping[str, np.ndarray], family: Any) -> tuple[MoEParameters, ...]:

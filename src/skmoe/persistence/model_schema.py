@@ -9,10 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from itertools import pairwise
 from typing import Any
 
 from skmoe.model.activations import ACTIVATIONS
-from skmoe.model.families import FAMILIES, TrialsFamily
+from skmoe.model.families import (
+    FAMILIES,
+    NegativeBinomialExposureFamily,
+    PoissonExposureFamily,
+    TrialsFamily,
+)
 from skmoe.model.family import Family
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.persistence.archive import ArraySpec, Values
@@ -133,11 +139,18 @@ CALIBRATION = record({"shift": number(), "scale": number(above=0.0), "dof": numb
 COLUMNS = either(nothing, listed(either(text, whole(-(2**63)))))  # that experts or gate look at, by name or place
 FREE: Check = lambda value, where: None  # noqa: E731 - checked by the estimator itself, when it is built
 TABLE = of_type(TableEncoder, without=OF_THE_TABLE)
+CATEGORICAL = either(nothing, text, listed(either(text, whole())))
+REPEATS = whole(0, 10**6)  # of work, as no one asks for more: a file comes from anywhere
 LABEL = either(text, boolean, whole(-(2**63)), number())
 KINDS = ("regressor", "classifier")
-FAMILY_TYPES: dict[str, type[Family]] = {name: type(family) for name, family in FAMILIES.items()} | {
-    "binomial trials": TrialsFamily
+TWO_COLUMN_TYPES: dict[str, type[Family]] = {
+    "binomial trials": TrialsFamily,
+    "poisson exposure": PoissonExposureFamily,
+    "negative-binomial exposure": NegativeBinomialExposureFamily,
 }
+"""Families of two columns of outputs: a setting names them like those of one."""
+
+FAMILY_TYPES: dict[str, type[Family]] = {name: type(family) for name, family in FAMILIES.items()} | TWO_COLUMN_TYPES
 """Families that a file can name; a file without a name is of Gaussian experts."""
 
 
@@ -146,7 +159,7 @@ def family_record(family: Family) -> dict[str, Any] | None:
     if type(family) is GaussianFamily:
         return None
     for name, kind in FAMILY_TYPES.items():
-        if type(family) is kind and name in (family.name, "binomial trials"):
+        if type(family) is kind and (name == family.name or name in TWO_COLUMN_TYPES):
             fields: dict[str, Any] = asdict(family)  # type: ignore[call-overload]
             return {"name": name} | {key: list(v) if isinstance(v, tuple) else v for key, v in fields.items()}
     raise ValueError(
@@ -157,6 +170,17 @@ def family_record(family: Family) -> dict[str, Any] | None:
 def family_from(record: Mapping[str, Any]) -> Family:
     """The family that ``model.json`` names."""
     return FAMILY_TYPES[record["name"]](**{name: value for name, value in record.items() if name != "name"})
+
+
+def _classes(value: Any, where: str) -> None:
+    """Labels of one kind, each once and in order, as a fit finds them."""
+    listed(LABEL)(value, where)
+    if len(value) < 2:
+        raise ValueError("a classifier has two classes or more")
+    if len({type(label) for label in value}) > 1:
+        raise ValueError(f"{where} has labels of several kinds")
+    if any(not a < b for a, b in pairwise(value)):
+        raise ValueError(f"{where} must be sorted, each label there once")
 
 
 def _family(k: int) -> Check:
@@ -181,6 +205,8 @@ def header_check(d: int, k: int, kind: str = "regressor") -> Check:
                 {},
                 {name: FREE for name in settings}
                 | dict.fromkeys(("expert_features", "gate_features"), COLUMNS)
+                | dict.fromkeys(("n_init", "averaging"), REPEATS)
+                | {"categorical": CATEGORICAL}
                 | ({"activation": one_of(*ACTIVATIONS)} if kind == "regressor" else {}),
             ),
             "numbers": record(NUMBERS),
@@ -188,7 +214,7 @@ def header_check(d: int, k: int, kind: str = "regressor") -> Check:
             "calibration": either(nothing, CALIBRATION),
             "members": listed(whole(1)),
         }
-        | ({"kind": one_of(kind), "classes": listed(LABEL)} if kind == "classifier" else {}),
+        | ({"kind": one_of(kind), "classes": _classes} if kind == "classifier" else {}),
         {"feature_names": listed(text, d), "origin": listed(number(), d), "kind": one_of(kind)} | more,
     )
 

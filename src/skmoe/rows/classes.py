@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,12 @@ from sklearn.utils.validation import column_or_1d
 from skmoe.rows.arrays import Array, is_array, to_device, to_numpy
 from skmoe.rows.blocks import sum_over_blocks
 from skmoe.rows.inputs import RowsToFit, rows_to_fit, rows_to_use
+from skmoe.rows.kinds import plain_numbers
 from skmoe.rows.streamed import Streamed
 
 __all__ = ["class_rows_to_fit", "class_rows_to_use"]
 
+ADVICE = "pass labels of one kind: text, whole numbers or booleans"
 MOST_CLASSES = 1000  # more of them are numbers, not classes
 BLOCK_ROWS = 2**16
 
@@ -57,8 +60,38 @@ def class_rows_to_use(model: Any, X: Any, y: Any) -> tuple[Array, Array]:
 
 
 def _as_column(y: Any) -> np.ndarray:
-    values = to_numpy(y) if is_array(y) else np.asarray(y)
-    return column_or_1d(values, warn=True)
+    """Labels as a column of text, whole numbers or booleans; a gap, or labels of several kinds, is refused."""
+    if isinstance(y, np.ma.MaskedArray):
+        y = plain_numbers(y, "y")
+    listed = isinstance(y, list | tuple)  # of which NumPy makes text of numbers and gaps
+    values = to_numpy(y) if is_array(y) else np.asarray(y, dtype=object if listed else None)
+    values = column_or_1d(values, warn=True)
+    if values.dtype.kind == "O":
+        return _of_one_kind(values)
+    if values.dtype.kind in "Mm":
+        raise ValueError(f"y holds dates or durations ({values.dtype}), which are no classes; {ADVICE}")
+    return values
+
+
+def _of_one_kind(values: np.ndarray) -> np.ndarray:
+    """Labels that came as Python objects."""
+    missing = sum(bool(_is_missing(v)) for v in values)
+    if missing:
+        raise ValueError(f"y has {missing} missing labels (NaN or None); drop those rows, or give them a class")
+    for kind in (str, bool | np.bool_, Integral, Real):
+        if all(isinstance(v, kind) for v in values):
+            return values.astype(str) if kind is str else np.array(values.tolist())
+    kinds = sorted({type(v).__name__ for v in values})
+    if kinds == ["bytes"] or not any(isinstance(v, str | Real) for v in values):
+        return values  # scikit-learn has words for these
+    raise ValueError(f"y has labels of several kinds ({', '.join(kinds)}); {ADVICE}")
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a label is None, pandas' NA or NaT, or NaN, which alone is not itself."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, Real) and value != value
 
 
 def _numbered(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import datetime
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from skmoe.rows.table_errors import TableError, arrow
+from skmoe.rows import memory
+from skmoe.rows.table_errors import TableError, arrow, damaged
 
 __all__ = ["read_excel"]
+
+MOST_ROWS = 2**20  # of a sheet, by Excel's own limit
+TIMES_UNPACKED = 3  # memory that the cells of a sheet take, about, over its text
+CELL_BYTES = 8  # of a cell that is empty
 
 
 def read_excel(where: str, place: Path) -> tuple[Any, tuple[str, ...], list[str]]:
@@ -37,13 +43,18 @@ def read_excel(where: str, place: Path) -> tuple[Any, tuple[str, ...], list[str]
         raise ImportError(
             f'{where}: reading Excel files needs openpyxl: pip install "skmoe[data]", or save the sheet as CSV'
         ) from error
-    book = openpyxl.load_workbook(place, read_only=True, data_only=True)
     try:
-        sheet = book.worksheets[0]
-        rows = [row for row in sheet.iter_rows(values_only=True) if any(cell is not None for cell in row)]
-        others = [other.title for other in book.worksheets[1:]]
-    finally:
-        book.close()
+        with open(place, "rb") as file:  # by us, since openpyxl leaves a damaged one open
+            with zipfile.ZipFile(file) as parts:
+                unpacked = sum(info.file_size for info in parts.infolist())
+            _refuse_large(TIMES_UNPACKED * unpacked, f"{where}: the workbook")
+            book = openpyxl.load_workbook(file, read_only=True, data_only=True)
+            rows = _rows(where, book.worksheets[0])
+            others = [other.title for other in book.worksheets[1:]]
+    except (TableError, OSError, MemoryError):
+        raise
+    except Exception as error:  # openpyxl believes a file, and whatever a damaged one makes it raise is one refusal
+        raise damaged(where, "Excel workbook", error) from error
     if not rows:
         raise TableError(f"{where}: is empty; a header and rows are needed")
     names = ["" if cell is None else str(cell).strip() for cell in rows[0]]
@@ -53,6 +64,29 @@ def read_excel(where: str, place: Path) -> tuple[Any, tuple[str, ...], list[str]
     table = arrow().table([_column(columns[i]) for i in used], names=[names[i] or f"column {i + 1}" for i in used])
     notes = [f"only the first sheet is read; there are others: {', '.join(others)}"] if others else []
     return table, nameless, notes
+
+
+def _refuse_large(needed: float, what: str) -> None:
+    try:
+        memory.check_memory(needed, what, "save the sheet as CSV, which is read a block at a time")
+    except ValueError as error:
+        raise TableError(str(error)) from error
+
+
+def _rows(where: str, sheet: Any) -> list[tuple[Any, ...]]:
+    """The rows that hold anything, all as long as the longest."""
+    if not hasattr(sheet, "reset_dimensions"):
+        raise TableError(f"{where}: the first sheet holds no cells; a header and rows are needed")
+    sheet.reset_dimensions()  # which the file says of itself
+    found: list[tuple[Any, ...]] = []
+    for number, row in enumerate(sheet.iter_rows(values_only=True)):
+        if number >= MOST_ROWS:
+            raise TableError(f"{where}: the sheet has more than {MOST_ROWS} rows; save it as CSV")
+        if any(cell is not None for cell in row):
+            found.append(row)
+    width = max(map(len, found), default=0)
+    _refuse_large(CELL_BYTES * width * len(found), f"{where}: a sheet of {width} columns")
+    return [(*row, *(width - len(row)) * (None,)) for row in found]
 
 
 def _column(cells: Sequence[Any]) -> Any:

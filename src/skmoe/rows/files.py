@@ -12,7 +12,7 @@ import numpy as np
 from skmoe.rows.dialect import Reading
 from skmoe.rows.formats import TEXT, find_source
 from skmoe.rows.streamed import Streamed
-from skmoe.rows.table_errors import TableError, listed, named_after
+from skmoe.rows.table_errors import BINARY, TableError, listed, named_after
 from skmoe.rows.text_files import read_text, text_dataset
 
 __all__ = ["FileColumns", "FileTable", "open_table"]
@@ -181,7 +181,7 @@ class FileTable:
         """Number of rows; for text it takes a pass over the file."""
         if self._source.dialect is not None:  # pyarrow counts a header that is given another name as a row
             return sum(batch.num_rows for batch in self.cells(self._source.dataset.schema.names[:1]))
-        with named_after(self.where):
+        with named_after(self.where, self.kind):
             return int(self._source.dataset.count_rows())
 
     def read(self) -> Any:
@@ -192,10 +192,10 @@ class FileTable:
         pyarrow.Table
             The table.
         """
-        with named_after(self.where):
+        with named_after(self.where, self.kind):
             if self._source.dialect is not None:
                 return read_text(self._source.paths, self._source.dialect).select(self.names)
-            return self._source.dataset.to_table(columns=self.names)
+            return self._sound(self._source.dataset.to_table(columns=self.names))
 
     def cells(self, names: Sequence[str]) -> Iterator[Any]:
         """Yield the rows as `batches` does, all columns of a text file as text: what they hold is for others to find.
@@ -234,14 +234,23 @@ class FileTable:
         if types is not None and self.kind in TEXT:
             read_as = {f.name: types.get(f.name, f.type) for f in dataset.schema}
             dataset = text_dataset(dataset.files, dataset.format, read_as)
-        with named_after(self.where):
+        with named_after(self.where, self.kind):
             for scan in self._scans(dataset):
                 for batch in scan(columns=list(names), batch_size=BATCH_ROWS, batch_readahead=READ_AHEAD):
                     seen += batch.num_rows
                     if batch.num_rows:
-                        yield batch
+                        yield self._sound(batch)
         if "n" in vars(self) and seen != self.n:
             raise TableError(f"{self.where}: has {seen} rows now and had {self.n} when it was opened: it was changed")
+
+    def _sound(self, rows: Any) -> Any:
+        """The same rows, after a look at them: places that a damaged file names may lie outside of it.
+
+        pyarrow believes an Arrow file, and the process would die when text of such a row is touched.
+        """
+        if self.kind in BINARY:
+            rows.validate(full=True)
+        return rows
 
     def _scans(self, dataset: Any) -> Iterator[Callable[..., Any]]:
         """Ways to read the parts, in order: the row groups of a Parquet file, else all at once.

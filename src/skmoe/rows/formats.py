@@ -36,6 +36,7 @@ KINDS = {
     ".xlsm": "excel",
 }
 TEXT = ("csv", "tsv")  # kinds that may be gzipped as well
+SMALL_FILE = 2**26  # bytes of Parquet files whose columns are read whole
 
 
 def kind_of_file(path: str | os.PathLike[str]) -> str:
@@ -112,7 +113,8 @@ def _from_path(source: str | os.PathLike[str], where: str, asked: Reading) -> So
         return _from_text(where, kind, paths, asked, None)
     if kind == "excel":
         return _from_excel(where, paths)
-    dataset = _dataset(kind, [str(p) for p in paths])
+    with named_after(where, kind):
+        dataset = _dataset(kind, [str(p) for p in paths])
     return Source(where, kind, tuple(paths), dataset, nameless=(INDEX,) if INDEX in dataset.schema.names else ())
 
 
@@ -181,7 +183,8 @@ def _dataset(kind: str, places: list[str]) -> Any:
         options = ds.ParquetFragmentScanOptions(
             page_checksum_verification=True,  # damage is found where the writer kept checksums
             pre_buffer=False,  # which keeps all that was read to the end of the file
-            use_buffered_stream=True,
+            # which keeps memory low, but believes what a page says of its size
+            use_buffered_stream=sum(os.path.getsize(place) for place in places) > SMALL_FILE,
         )
         return ds.dataset(places, format=ds.ParquetFileFormat(default_fragment_scan_options=options))
     try:

@@ -10,7 +10,11 @@ from typing import Any
 
 from skmoe.rows.visible import visible
 
-__all__ = ["TableError", "arrow", "check_unique", "listed", "named_after"]
+__all__ = ["BINARY", "TableError", "arrow", "check_unique", "damaged", "listed", "named_after"]
+
+
+BINARY = {"arrow": "Arrow file", "parquet": "Parquet file"}
+"""Kinds of files that no one writes by hand: what cannot be read there is damaged."""
 
 
 class TableError(ValueError):
@@ -40,9 +44,15 @@ def check_unique(where: str, names: Sequence[str]) -> None:
         raise TableError(f"{where}: column {twice[0]!r} is there more than once; give every column its own name")
 
 
+def damaged(where: str, kind: str, error: Exception) -> TableError:
+    """What is said of a file that a library cannot make sense of."""
+    text = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return TableError(f"{where}: is damaged, cut short or no {kind} ({visible(text)}); write it again")
+
+
 @contextmanager
-def named_after(where: str) -> Iterator[None]:
-    """Whatever goes wrong in reading becomes a `TableError` that names the file."""
+def named_after(where: str, kind: str = "") -> Iterator[None]:
+    """Whatever goes wrong in reading becomes a `TableError` that names the file, of a kind of `BINARY` or of any."""
     try:
         yield
     except (TableError, FileNotFoundError):
@@ -51,7 +61,16 @@ def named_after(where: str) -> Iterator[None]:
         raise TableError(f"{where}: the text is not UTF-8; name its encoding: --encoding latin-1") from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise TableError(f"{where}: the gzip file is damaged or cut short ({error})") from error
+    except MemoryError as error:
+        if kind not in BINARY:
+            raise
+        raise TableError(
+            f"{where}: asks for more memory than there is ({error}); it is damaged, or its row groups are too large: "
+            "write it again"
+        ) from error
     except (ValueError, OSError, KeyError, NotImplementedError) as error:  # pyarrow's errors are kinds of these
+        if kind in BINARY and getattr(error, "errno", None) is None:
+            raise damaged(where, BINARY[kind], error) from error
         text = str(error).splitlines()[0] if str(error) else type(error).__name__
         if "zlib" in text or "Truncated compressed stream" in text:
             raise TableError(f"{where}: the gzip file is damaged or cut short ({text})") from error

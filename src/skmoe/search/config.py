@@ -35,6 +35,9 @@ class SearchConfig:
     """Weight of a row's label in a labelled start; the rest is shared out, so that no system is singular."""
     output_weight: float = 2.0
     """Weight of the output, in its own spread, beside the standardised inputs where cells are drawn in both."""
+    far_outputs: float = 4.0
+    """Median absolute deviations from the median beyond which starts of experts with heavy tails move outputs in: 2.7
+    standard deviations of a Gaussian, so that experts apart from one another are hardly touched."""
 
     # -- the race -----------------------------------------------------------------------------------------------------
     least_rows: int = 1000

@@ -22,6 +22,7 @@ from skmoe.search.task import Task
 __all__ = ["fit_with_dof"]
 
 RANGE = (1.0, 100.0)  # of the degrees of freedom; above, the law is Gaussian for all that rows tell
+GRID = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 100.0)  # compared first: the profile may have a maximum at either end
 EXACT = 1e-3  # relative, to which they are found
 STEP = 1e-3  # of differences over their log
 
@@ -65,20 +66,28 @@ def _with_dof(problem: Problem, log_dof: np.ndarray | float) -> Problem:
 def _best_dof(task: Task, k: int, theta: Theta) -> tuple[Task, Theta]:
     """The task with the best degrees of freedom for all experts near a point, and the optimum there."""
     problem = task.problem(k, task.searched)
-    found: dict[float, tuple[float, Theta]] = {}
+    found: dict[float, Fit] = {}
 
     def loss(log_dof: float) -> float:
         nearest = min(found, key=lambda other: abs(other - log_dof), default=None)
-        start = theta if nearest is None else found[nearest][1]
-        fit = maximise(_with_dof(problem, log_dof), start, task.control, task.config, near=True)
-        found[log_dof] = fit.objective, fit.theta
-        return -fit.objective
+        start = theta if nearest is None else found[nearest].theta
+        found[log_dof] = maximise(_with_dof(problem, log_dof), start, task.control, task.config, near=True)
+        return -found[log_dof].objective
 
-    bounds = tuple(np.log(RANGE).tolist())
-    best = float(optimize.minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": EXACT}).x)
-    best = min(found, key=lambda log_dof: -found[log_dof][0]) if best not in found else best
+    def rank(log_dof: float) -> tuple[bool, float]:
+        return found[log_dof].admissible, found[log_dof].objective
+
+    assert isinstance(task.spec.family, StudentFamily)
+    grid, here = np.log(GRID), float(np.log(task.spec.family.dof))
+    # outward from where the optimum was found, so that each fit starts from its neighbour's
+    for log_dof in sorted(grid.tolist(), key=lambda other: abs(other - here)):
+        loss(log_dof)
+    place = grid.tolist().index(max(grid.tolist(), key=rank))
+    bounds = float(grid[max(place - 1, 0)]), float(grid[min(place + 1, len(grid) - 1)])
+    optimize.minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": EXACT})
+    best = max(found, key=rank)
     family = _with_dof(problem, best).family
-    return replace(task, spec=replace(task.spec, family=family)), found[best][1]
+    return replace(task, spec=replace(task.spec, family=family)), found[best].theta
 
 
 def _best_dof_each(task: Task, problem: Problem, theta: Theta) -> tuple[Problem, Theta]:

@@ -86,8 +86,27 @@ def drawn_starts(
     problem: Problem, kinds: Sequence[StartKind], number: int, rng: np.random.Generator, config: SearchConfig
 ) -> list[Start]:
     """Random starts of the given kinds, numbered from `number`."""
+    problem = _without_far_outputs(problem, config)
     batch = labelled_batch(problem, _labels(problem, kinds, rng, config), config.label_purity)
     return [Start(f"{kind} {number + i}", kind, batch.theta(i)) for i, kind in enumerate(kinds)]
+
+
+def _without_far_outputs(problem: Problem, config: SearchConfig) -> Problem:
+    """The same problem, for experts with heavy tails with outputs far from the others moved in.
+
+    Least squares would follow them, and an expert that begins with them may keep them for itself.
+    """
+    dof = problem.family.noise_dof
+    if dof is None or np.all(np.isinf(dof)):
+        return problem
+    rows = problem.laid_out()
+    y = to_numpy(rows.y)
+    middle = np.median(y, axis=0)
+    reach = config.far_outputs * np.median(np.abs(y - middle), axis=0)
+    if not np.all(reach > 0):  # more than half of the outputs are the same
+        return problem
+    near = to_device(np.clip(y, middle - reach, middle + reach), rows.y)
+    return problem.on(rows.responding(lambda _: near))
 
 
 def _labels(problem: Problem, kinds: Sequence[StartKind], rng: np.random.Generator, config: SearchConfig) -> np.ndarray:

@@ -9,6 +9,7 @@ import numpy as np
 from skmoe.model.activations import get_activation
 from skmoe.model.families.binomial import BinomialFamily
 from skmoe.model.families.bounded import CensoredFamily, TruncatedFamily
+from skmoe.model.families.exposure import NegativeBinomialExposureFamily, PoissonExposureFamily
 from skmoe.model.families.gamma import GammaFamily
 from skmoe.model.families.lognormal import LognormalFamily
 from skmoe.model.families.multinomial import MultinomialFamily
@@ -22,18 +23,21 @@ from skmoe.rows.arrays import is_array, to_device, to_numpy
 
 __all__ = [
     "FAMILIES",
+    "OF_TWO_COLUMNS",
     "BinomialFamily",
     "CensoredFamily",
     "GammaFamily",
     "LognormalFamily",
     "MultinomialFamily",
+    "NegativeBinomialExposureFamily",
     "NegativeBinomialFamily",
+    "PoissonExposureFamily",
     "PoissonFamily",
     "StudentFamily",
     "TrialsFamily",
     "TruncatedFamily",
     "get_family",
-    "with_trials",
+    "with_second_column",
 ]
 
 FAMILIES: dict[str, Family] = {
@@ -51,21 +55,35 @@ FAMILIES: dict[str, Family] = {
 }
 """Families by name."""
 
+OF_TWO_COLUMNS: dict[str, Family] = {
+    "binomial": TrialsFamily(),
+    "poisson": PoissonExposureFamily(),
+    "negative-binomial": NegativeBinomialExposureFamily(),
+}
+"""Families, by the name of those of one column, whose outputs come with a second one: failures or an exposure."""
 
-def with_trials(family: Family, y: Any, weight: Any) -> tuple[Family, Any, Any]:
-    """Family, outputs and weights where binomial outputs are successes and failures, or proportions of trials.
 
-    Two columns are successes and failures. A single column with values between 0 and 1 holds proportions, and weights
-    are then numbers of trials.
+def with_second_column(family: Family, y: Any, weight: Any) -> tuple[Family, Any, Any]:
+    """Family, outputs and weights where outputs come in two columns, or are proportions of trials.
+
+    Two columns are successes and failures, or counts and exposures. A single column of binomial outputs with values
+    between 0 and 1 holds proportions, and weights are then numbers of trials.
     """
-    if family != FAMILIES["binomial"] or y is None or isinstance(y, str) or hasattr(y, "compute"):
+    known = family == FAMILIES.get(family.name) and family.name in OF_TWO_COLUMNS
+    if not known or y is None or isinstance(y, str) or hasattr(y, "compute"):
         return family, y, weight
+    pair = OF_TWO_COLUMNS[family.name]
     if isinstance(y, list | tuple) and all(isinstance(name, str) for name in y):
-        return TrialsFamily(), y, weight
+        return pair, y, weight
     values = to_numpy(y) if is_array(y) else np.asarray(y)
     if values.ndim == 2 and values.shape[1] == 2:
-        return TrialsFamily(), y, weight
-    if values.ndim != 1 or values.dtype.kind != "f" or not np.any((values > 0) & (values < 1)):
+        return pair, y, weight
+    if (
+        family.name != "binomial"
+        or values.ndim != 1
+        or values.dtype.kind != "f"
+        or not np.any((values > 0) & (values < 1))
+    ):
         return family, y, weight
     if weight is None:
         raise ValueError(
@@ -73,8 +91,8 @@ def with_trials(family: Family, y: Any, weight: Any) -> tuple[Family, Any, Any]:
             "successes and failures; outputs of single trials are 0 and 1"
         )
     trials = np.asarray(to_numpy(weight) if is_array(weight) else weight, dtype=np.float64)
-    pair = np.stack([values * trials, (1 - values) * trials], axis=1)
-    return TrialsFamily(), to_device(pair, y) if is_array(y) else pair, None
+    both = np.stack([values * trials, (1 - values) * trials], axis=1)
+    return pair, to_device(both, y) if is_array(y) else both, None
 
 
 def get_family(family: str | Family, activation: Any = "linear") -> Family:

@@ -7,8 +7,10 @@ output itself, as if it were seen in every row (`Family.whole`). Bounds may be i
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -299,6 +301,14 @@ class TruncatedFamily(_BoundedFamily):
 
     lower: float | None = None
     upper: float | None = None
+
+    def __post_init__(self) -> None:
+        given = [bound for bound in (self.lower, self.upper) if bound is not None]
+        if not all(isinstance(bound, Real) and not math.isnan(bound) for bound in given):
+            raise ValueError(f"bounds must be numbers or None; got lower={self.lower!r}, upper={self.upper!r}")
+        low, high = -math.inf if self.lower is None else self.lower, math.inf if self.upper is None else self.upper
+        if not low < high:
+            raise ValueError(f"the lower bound must be below the upper one; got lower={low}, upper={high}")
 
     @property
     def columns(self) -> int:  # type: ignore[override]

@@ -60,39 +60,43 @@ class Interval:
         xp = array_namespace(self.eta)
         return tuple(xp.exp(-0.5 * e * e - HALF_LOG_2PI - self.log_probability) for e in self._ends)
 
-    def moment(self, power: int) -> Array:
-        """The moment t of the given power."""
-        (a, b), (low, high) = self._ends, self._densities
-        return high - low if power == 0 else b**power * high - a**power * low
+    def _weighted(self, a: Array, b: Array) -> Array:
+        """A function of the upper end times the density there, less the same of the lower one."""
+        low, high = self._densities
+        return b * high - a * low
 
     @cached_property
-    def _moments(self) -> tuple[Array, Array, Array, Array]:
-        return self.moment(0), self.moment(1), self.moment(2), self.moment(3)
+    def _t0(self) -> Array:
+        low, high = self._densities
+        return high - low
+
+    @cached_property
+    def _t1(self) -> Array:
+        return self._weighted(*self._ends)
 
     @property
     def score(self) -> Array:
         """First derivative over the predictor."""
-        return -self._moments[0] / self.scale
+        return -self._t0 / self.scale
 
     @property
     def curvature(self) -> Array:
         """Negative second derivative over the predictor."""
-        t = self._moments
-        return (t[1] + t[0] ** 2) / self.scale**2
+        return (self._t1 + self._t0 * self._t0) / self.scale**2
 
     @property
     def scale_score(self) -> Array:
         """First derivative over the log scale."""
-        return -self._moments[1]
+        return -self._t1
 
     @property
     def scale_curvature(self) -> Array:
         """Negative second derivative over the log scale."""
-        t = self._moments
-        return t[3] - t[1] + t[1] ** 2
+        a, b = self._ends
+        return self._weighted(a * a * a, b * b * b) - self._t1 + self._t1 * self._t1
 
     @property
     def cross_curvature(self) -> Array:
         """Negative mixed derivative."""
-        t = self._moments
-        return (t[2] + t[0] * t[1] - t[0]) / self.scale
+        a, b = self._ends
+        return (self._weighted(a * a, b * b) + self._t0 * self._t1 - self._t0) / self.scale

@@ -8,6 +8,7 @@ updated as those of a gamma law of u, which is EM for the rates.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -50,12 +51,28 @@ class NegativeBinomialLaw(Law):
         """Variance over mean."""
         return 1.0 + self._mean * self.scale**2
 
+    @cached_property
+    def _total(self) -> Array:
+        """Shape and count."""
+        return self._shape + self.y
+
+    def _of_total(self, function: Callable[[Array], Array]) -> Array:
+        """A function of shape and count, at each of the counts that there are once where they are in host memory."""
+        if not isinstance(self.y, np.ndarray) or self.y.ndim > 1:
+            return function(self._total)
+        counts, place = np.unique(self.y, return_inverse=True)
+        return np.take(function(self._shape + counts), place, axis=-1)
+
     @property
     def log_density(self) -> Array:
         """Log probability of the counts."""
         a, y, xp = self._shape, self.y, array_namespace(self.eta)
-        rising = log_gamma(a + y) - log_gamma(a) - y * xp.log(a)
-        return rising - log_gamma(y + 1.0) + y * self.eta - (a + y) * self._log_excess
+        out = self._of_total(log_gamma)
+        out -= log_gamma(y + 1.0)
+        out -= log_gamma(a)
+        out += y * (self.eta - xp.log(a))
+        out -= self._total * self._log_excess
+        return out
 
     @cached_property
     def score(self) -> Array:
@@ -70,8 +87,8 @@ class NegativeBinomialLaw(Law):
     @cached_property
     def _shape_score(self) -> Array:
         """Derivative over the shape."""
-        a, y = self._shape, self.y
-        return digamma(a + y) - digamma(a) - self._log_excess - (y - self._mean) / (a + self._mean)
+        a = self._shape
+        return self._of_total(digamma) - digamma(a) - self._log_excess - (self.y - self._mean) / (a + self._mean)
 
     @cached_property
     def scale_score(self) -> Array:
@@ -82,7 +99,7 @@ class NegativeBinomialLaw(Law):
     def scale_curvature(self) -> Array:
         """Negative second derivative over the log scale."""
         a, y, total = self._shape, self.y, self._shape + self._mean
-        bend = trigamma(a + y) - trigamma(a) + 1 / a - 1 / total + (y - self._mean) / total**2
+        bend = self._of_total(trigamma) - trigamma(a) + 1 / a - 1 / total + (y - self._mean) / total**2
         return 2 * self.scale_score - 4 * a**2 * bend
 
     @property
@@ -98,9 +115,8 @@ class NegativeBinomialLaw(Law):
     @property
     def scale_statistic(self) -> Array:
         """Expected u - log u - 1 of the rate, given the count."""
-        a, xp = self._shape, array_namespace(self.eta)
-        total = a + self._mean
-        return (a + self.y) / total - digamma(a + self.y) + xp.log(total) - 1.0
+        log_a = array_namespace(self.eta).log(self._shape)
+        return self._total / (self._shape * self._spread) - self._of_total(digamma) + self._log_excess + (log_a - 1.0)
 
 
 @dataclass(frozen=True)
@@ -113,7 +129,7 @@ class NegativeBinomialFamily(PoissonFamily):
     scale_name = "variation"
     may_end_at_least_scale = True
 
-    def at(self, y: Array, eta: Array, scale: Array) -> NegativeBinomialLaw:  # type: ignore[override]
+    def at(self, y: Array, eta: Array, scale: Array) -> Law:
         """The law at a block of rows."""
         return NegativeBinomialLaw(y, bounded(eta), bounded_scale(scale))
 

@@ -62,7 +62,7 @@ class PoissonFamily(Family):
     support = "counts: whole numbers of 0 or more"
     ratio = "rate ratio"
 
-    def at(self, y: Array, eta: Array, scale: Array) -> PoissonLaw:
+    def at(self, y: Array, eta: Array, scale: Array) -> Law:
         """The law at a block of rows."""
         return PoissonLaw(y, bounded(eta))
 

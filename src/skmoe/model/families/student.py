@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from skmoe.model.gaussian import NoiseFamily
 from skmoe.rows.arrays import Array, array_namespace, to_device
 
 __all__ = ["StudentFamily"]
+
+LEAST_DOF = 0.01  # with fewer, quantiles are no floating-point numbers
 
 
 @dataclass(frozen=True)
@@ -113,18 +116,19 @@ class StudentFamily(NoiseFamily):
 
     name = "student"
     location_scale = True
+    most_scale_ratio = 20.0
 
     def __post_init__(self) -> None:
-        if not 0 < self.dof < np.inf:
-            raise ValueError(f"dof must be a positive number; got {self.dof!r}")
+        if not isinstance(self.dof, Real) or not LEAST_DOF <= self.dof < np.inf:
+            raise ValueError(f"dof must be a number of {LEAST_DOF} or more; got {self.dof!r}")
         if self.per_expert and not self.learned:
             raise ValueError(
                 "per_expert=True asks for degrees of freedom that are learned: set learned=True too, or leave "
                 "per_expert out for one number that is given"
             )
         object.__setattr__(self, "expert_dof", tuple(float(dof) for dof in self.expert_dof))
-        if not all(0 < dof < np.inf for dof in self.expert_dof):
-            raise ValueError(f"expert_dof must be positive numbers; got {self.expert_dof!r}")
+        if not all(LEAST_DOF <= dof < np.inf for dof in self.expert_dof):
+            raise ValueError(f"expert_dof must be numbers of {LEAST_DOF} or more; got {self.expert_dof!r}")
 
     @property
     def noise_dof(self) -> Any:

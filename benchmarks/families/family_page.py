@@ -1,0 +1,67 @@
+"""Writes what the studies of families found into the page about them, docs/guide/families.md.
+
+    python benchmarks/families/family_page.py
+
+Tables between the markers of the page are made anew from the files that the studies write with --record.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from skmoe.cli.checkout import load
+
+pages = load("benchmarks.shared.pages")
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "guide" / "families.md"
+EXPERTS = (2, 3, 4)
+
+
+def recorded(name: str) -> dict[str, Any]:
+    """What a study found."""
+    return json.loads((ROOT / "benchmarks" / "results" / f"{name}.json").read_text())
+
+
+def reach() -> str:
+    """In how many problems the default fit is as good as the one from the truth."""
+    found = recorded("family_reach")
+    rows = []
+    for family in dict.fromkeys(title.split(" k=")[0] for title in found):
+        cells = [found[f"{family} k={k}"] for k in EXPERTS]
+        rows.append([family, *(f"{cell['reached']} of {cell['problems']}" for cell in cells)])
+    return pages.markdown(["family", *(f"{k} experts" for k in EXPERTS)], rows)
+
+
+def coverage() -> str:
+    """How often 95% intervals hold the truth."""
+    rows = [
+        [one["family"], f"{one['rows']}", f"{one['penalty']:g}", f"{one['plain']:.1f}%", f"{one['sandwich']:.1f}%"]
+        for one in recorded("family_coverage").values()
+    ]
+    return pages.markdown(["family", "rows of a table", "penalty", "observed information", "sandwich"], rows)
+
+
+def flexmix() -> str:
+    """Log-likelihoods and seconds beside those of flexmix."""
+    rows = []
+    for title, one in recorded("family_flexmix").items():
+        seconds = [f"{one['skmoe_seconds']:.1f}", f"{one['flexmix_seconds']:.1f}"]
+        rows.append([title, f"{one['skmoe']:.2f}", f"{one['flexmix']:.2f}", *seconds, f"{one['n_init']}"])
+    return pages.markdown(["table", "skmoe", "flexmix", "seconds", "of one start of flexmix", "`n_init`"], rows)
+
+
+def texts() -> dict[str, str]:
+    """The tables of the page by the names of their markers."""
+    return {"reach": reach(), "coverage": coverage(), "beside flexmix": flexmix()}
+
+
+def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    pages.fill(PAGE, texts())
+
+
+if __name__ == "__main__":
+    main()
