@@ -23,7 +23,13 @@ GOAL_MB, GOAL_FACTOR, GOAL_LEAST_MB = 1000.0, 1.5, 600.0
 SEED = 0
 GROUP_ROWS = 2**17
 D = 20
-TABLES = ((1_000_000, False), (4_000_000, False), (1_000_000, True), (20_000_000, True))
+TABLES = (
+    (385_000, False),  # just few enough to be held in memory, as the next
+    (230_000, True),
+    (1_000_000, True),
+    (4_000_000, False),
+    (20_000_000, True),
+)
 
 
 def missing() -> str | None:

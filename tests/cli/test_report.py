@@ -36,6 +36,22 @@ def test_report_holds_rows_of_the_fit_out_in_folds(walk, tmp_path):
     assert "No rows were held out" in (tmp_path / "r.html").read_text()
 
 
+@pytest.mark.parametrize("streamed", [False, True])
+def test_weights_of_the_fit_are_those_of_its_report(tmp_path, monkeypatch, streamed):
+    if streamed:
+        monkeypatch.setattr("skmoe.cli.tables.LARGE", 0)
+    lines = [f"{i % 17},{i % 3},{i % 17 + i % 5}" for i in range(120)]
+    (tmp_path / "rows.csv").write_text("\n".join(["x,w,y", *lines]))
+    model, pages = tmp_path / "m.skmoe", [tmp_path / "fit.html", tmp_path / "report.html"]
+    words = ("--target", "y", "--experts", 1, "--weights", "w", "--out", model, "--report", pages[0])
+    assert run("fit", tmp_path / "rows.csv", *words).exit_code == 0
+    result = run("report", model, tmp_path / "rows.csv", "--html", pages[1])
+    assert "is not the table of the fit" not in result.stderr
+    for page in pages:
+        assert "On 80 rows held out" in page.read_text()
+        assert "Rows count by their weights, in these fits and in the errors." in page.read_text()
+
+
 def test_report_judges_the_model_on_a_table_that_it_has_not_seen(walk, new, tmp_path):
     result = run("report", walk[0] / "m.skmoe", new, "--html", tmp_path / "r.html")
     assert result.exit_code == 0, result.output

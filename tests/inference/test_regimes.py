@@ -6,7 +6,7 @@ import pytest
 import skmoe
 from skmoe import MoERegressor, make_moe
 from skmoe.inference import Input, describe_regimes, gate_changes, where_in_words
-from skmoe.inference.conditions import excess_range, weighted_quantile
+from skmoe.inference.conditions import ExpertRows, condition, excess_range, weighted_quantile
 from skmoe.model.parameters import MoEParameters
 from skmoe.rows import EncodedTable, TableEncoder
 from skmoe.rows.columns import Column
@@ -91,6 +91,19 @@ def test_text_column_that_decides_is_named_by_its_levels(rng):
     assert wheres[full] == "rank: full"
     assert wheres[1 - full] in ("rank: assistant or associate", "rank: associate or assistant", "rank: not full")
     assert wheres == [row[2] for row in model.regimes().rows]
+
+
+def test_levels_after_a_range_are_those_that_are_more_frequent_within_it(rng):
+    rank, years = rng.integers(0, 3, size=900), rng.uniform(0, 40, size=900)
+    X = np.column_stack([years, rank == 1, rank == 2]) * 1.0
+    P = 1 / (1 + np.exp((years - 20) / 2 + 0.3 * (rank == 2)))
+    weight = np.full(900, 1 / 900)
+    young = years < 20  # so many of them are of the expert that each rank is more frequent here than among all rows
+    rows = ExpertRows(X, weight, P / P.sum(), float(P.mean()), young)
+    found, inside = condition(Input("rank", (1, 2), ("a", "b", "c")), 0.2, True, rows)
+    assert found.direction
+    assert found.here == "rank: not c"
+    np.testing.assert_array_equal(inside, young)
 
 
 def test_column_of_two_numbers_is_named_by_its_value(rng):

@@ -1,5 +1,7 @@
 """One regime: where it holds and what it says; inputs of few values are bars and points, not curves."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -166,3 +168,13 @@ def test_predictions_are_drawn_with_their_intervals():
     assert len(display.ax_.collections) == 1
     with pytest.raises(ValueError, match="300 predictions and 299 outputs"):
         plots.PredictionDisplay.from_predictions(model.predict(X), y[1:])
+
+
+def test_numbers_below_predictions_do_not_meet():
+    values = np.linspace(50_000, 231_000, 40)
+    figure = plots.style.pyplot().figure(figsize=(4.6, 3.7), layout="constrained")
+    plots.PredictionDisplay.from_predictions(values, values[::-1], ax=figure.subplots())
+    figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in figure.axes[0].get_xticklabels() if text.get_text()]
+    assert len(boxes) > 2
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))

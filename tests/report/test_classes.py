@@ -134,7 +134,7 @@ def test_three_classes_and_a_class_of_few_rows(rows):
 def test_a_part_of_one_class_is_said_to_be_too_little():
     (logistic, _), X = of_classes(2).rivals, np.zeros((4, 1))
     with pytest.raises(ValueError, match="one class only"):
-        logistic(X, np.zeros(4))
+        logistic(X, np.zeros(4), None)
 
 
 def test_levels_of_counts_are_taken_within_the_probability_of_each():

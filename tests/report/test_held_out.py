@@ -139,6 +139,41 @@ def test_text_columns_are_cross_fitted():
     assert cross_fitted(model, Rows.of(model, X, y), 2, OF_NUMBERS).mixture.r2 > 0.5
 
 
+def test_weights_count_rows_in_fits_and_errors(data):
+    X, y = data[0][:150], data[1][:150]
+    weight = np.arange(150) % 3
+    model = MoERegressor(2, penalty=0.3, calibration=None, random_state=0).fit(X, y, sample_weight=weight)
+    found = cross_fitted(model, Rows.of(model, X, y, weight), 2, OF_NUMBERS)
+    able = weight > 0
+    X, y, w = X.to_numpy()[able], y.to_numpy()[able], weight[able]
+    train, test = next(iter(KFold(2, shuffle=True, random_state=0).split(X)))
+    line = LinearRegression().fit(X[train], y[train], sample_weight=w[train])
+    np.testing.assert_allclose(found.rivals[0].predicted[test], line.predict(X[test]))
+    again = clone(model).set_params(random_state=0).fit(X[train], y[train], sample_weight=w[train])
+    np.testing.assert_allclose(found.mixture.predicted[test], again.predict(X[test]), rtol=1e-7)
+    for judged in found.methods:  # whole weights are rows that come so often
+        repeated = Judged(
+            judged.method, *(np.repeat(a, w, axis=0) for a in (y, judged.predicted, judged.pit)), judged.bounds
+        )
+        assert judged.rmse == pytest.approx(repeated.rmse)
+        assert judged.r2 == pytest.approx(repeated.r2)
+    widths = np.repeat(np.diff(found.mixture.bounds)[:, 0], w)
+    assert found.mixture.width == pytest.approx(np.quantile(widths, 0.5, method="inverted_cdf"))
+
+
+def test_section_says_how_rows_count(data):
+    X, y, weight = data[0][:100], data[1][:100], np.arange(100) % 2 + 1
+    model = MoERegressor(1, random_state=0).fit(X, y, sample_weight=weight)
+    weighted = prediction(report_data(model, X, y, None, None, 2, weight)).paragraphs[1]
+    assert "Rows count by their weights, in these fits and in the errors." in weighted
+    alike = prediction(report_data(model, X, y, None, None, 2)).paragraphs[1]
+    assert "Rows count alike here, though the fit weighted them: their weights were not given." in alike
+    with pytest.raises(ValueError, match="X has 100 rows and sample_weight has 3"):
+        report_data(model, X, y, None, None, 2, [1, 2, 3])
+    with pytest.raises(ValueError, match="sample_weight came without X"):
+        report_data(model, None, None, None, None, 2, weight)
+
+
 def test_few_rows_are_said_to_be_too_few(model):
     assert (
         cross_fitted(model, Rows.of(model, *problem(19)), 5, OF_NUMBERS)

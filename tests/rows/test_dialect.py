@@ -85,3 +85,20 @@ def test_row_names_without_a_name_are_a_column(header, tmp_path):
     encoder = TableEncoder.learn(table, "y")
     assert encoder.features == ["x"]
     assert "column 'column 1' numbers the rows and was left out" in encoder.notes
+
+
+def test_blanks_split_cells_where_nothing_else_does(tmp_path):
+    (tmp_path / "r.txt").write_text('"x" "kind" "y"\n"1" 2.5 "a b" 3\n"2" 3.5 "c" 4\n')  # as R's write.table has it
+    table = open_table(tmp_path / "r.txt")
+    assert "cells are split by blanks (--separator overrules)" in table.notes
+    assert table.read()["kind"].to_pylist() == ["a b", "c"]
+    (tmp_path / "t.csv").write_text("when,y\n2021-01-01 10:00 AM,3\n2021-01-02 11:00 AM,4\n")
+    assert open_table(tmp_path / "t.csv").names == ["when", "y"]
+
+
+def test_lines_before_the_header_are_refused(tmp_path):
+    (tmp_path / "t.csv").write_text("Sales of 2023\n\nx,y\n" + "".join(f"{i},{i}\n" for i in range(9)))
+    with pytest.raises(
+        TableError, match=r"the first line, 'Sales of 2023', has 1 cell and most others have 2; take out"
+    ):
+        open_table(tmp_path / "t.csv")

@@ -1,6 +1,7 @@
 """Tables of text, numbers and gaps turned into numbers."""
 
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from skmoe.rows import TableEncoder, TableError, open_table
 from skmoe.rows.columns import Column
 
 pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
 
 ROWS = "1,b,true,7,1\n,a,false,7,2\n3,b,true,7,4\n4,c,true,7,\n5,,false,7,8\n6,a,true,7,9\n"
 TEXT = "x,kind,flag,same,y\n" + 2 * ROWS
@@ -136,3 +138,20 @@ def test_inputs_that_would_share_a_name_are_refused():
     columns = (Column("a", "category", ("b", "c")), Column("a=c", "number"))
     with pytest.raises(TableError, match="share a name"):
         TableEncoder("y", columns)
+
+
+def test_rows_in_memory_are_held_once(tmp_path):
+    n = 2**18
+    columns = {f"x{i}": np.arange(n) % (7.0 + i) for i in range(6)}
+    columns |= {"kind": np.where(np.arange(n) % 3 == 0, "a", "b"), "y": np.arange(n) * 1.0}
+    pq.write_table(pa.table(columns), tmp_path / "rows.parquet", row_group_size=2**14)
+    table = open_table(tmp_path / "rows.parquet")
+    encoder = TableEncoder.learn(table, "y")
+    tracemalloc.start()
+    X, y, _ = encoder.rows(table)
+    held, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    numbers = X.X.nbytes + y.nbytes
+    assert numbers == 8 * n * 8
+    assert held < 1.05 * numbers
+    assert peak < 1.5 * numbers

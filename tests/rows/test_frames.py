@@ -99,6 +99,24 @@ def test_columns_that_are_not_used_are_warned_of(columns):
     assert model.predict(X.drop(columns="name")).shape == y.shape
 
 
+def test_gaps_that_were_filled_are_said_by_summary_and_diagnosis(tmp_path):
+    n = np.arange(120)
+    frame = pd.DataFrame({"size": n % 7, "kind": np.where(n % 10 == 0, None, np.where(n % 2, "a", "b"))})
+    frame.loc[n % 6 == 0, "size"] = np.nan
+    y = n % 7 + np.sin(n)
+    model = MoERegressor(1).fit(frame, y)
+    model.save(tmp_path / "m.skmoe")
+    for fitted in (model, skmoe.load(tmp_path / "m.skmoe")):
+        said = "missing values that were filled in or are a category of their own: size (20), kind (12)"
+        assert said in fitted.summary().notes
+        found = {question: (finding, words) for question, finding, words in fitted.diagnose().rows}
+        where = "they were filled with the median, and the input 'size=missing' says where"
+        assert found["gaps in size"] == ("20 of 120 rows", where)
+        assert found["gaps in kind"] == ("12 of 120 rows", "they count as 'missing'")
+    whole = MoERegressor(1).fit(frame.dropna(), y[frame.notna().all(axis=1)])
+    assert not any("missing values" in note for note in whole.summary().notes)
+
+
 def test_file_with_text_and_gaps_is_fitted_and_predicted(columns, tmp_path):
     from pyarrow import csv
 

@@ -46,11 +46,53 @@ def test_few_rows_of_rare_categories_join_the_largest():
     assert "2 categories with fewer than 5 rows (2 rows) count as 'a'" in told(encoder)
 
 
-def test_thirty_categories_have_inputs_of_their_own():
-    kinds = [f"k{i:02d}" for i in range(40) for _ in range(20 + (i < 30))]
+def test_twenty_categories_have_inputs_of_their_own():
+    kinds = [f"k{i:02d}" for i in range(30) for _ in range(20 + (i < 20))]
     encoder = learned({"kind": kinds, "y": np.arange(float(len(kinds)))})
-    assert len(encoder.features) == 30
-    assert "10 categories beyond the 30 largest (200 rows) count as 'other'" in told(encoder)
+    assert len(encoder.features) == 20
+    assert "10 categories beyond the 20 largest (200 rows) count as 'other'" in told(encoder)
+
+
+def test_few_rows_have_few_inputs_of_categories_and_gaps():
+    n = np.arange(50)
+    columns = {
+        "kind": np.repeat(list("abcdefg"), [14, 11, 8, 7, 4, 3, 3]),
+        "place": np.array(list("uvwxy"))[n % 5],
+        "size": pa.array(n % 13, mask=n % 16 == 1),
+        "length": n % 11,
+        "y": n * 1.0,
+    }
+    encoder = learned(columns)
+    # of eleven inputs one is too many: gaps of size and kinds f and g are in three or four rows, size in four
+    assert encoder.features[:5] == ["kind=b", "kind=c", "kind=d", "kind=e", "kind=other"]
+    assert encoder.features[5:] == ["place=v", "place=w", "place=x", "place=y", "size", "size=missing", "length"]
+    assert "50 rows are few for 11 inputs of categories and gaps: the rarest share inputs, 10 in all" in told(encoder)
+    many = {name: pa.array(values.to_pylist() * 10) for name, values in zip(columns, pa.table(columns), strict=True)}
+    assert len(learned(many).features) == 6 + 4 + 2 + 1  # 500 rows carry them all
+    assert "are few" not in told(learned(many))
+
+
+def test_columns_of_categories_keep_one_input_however_few_rows_there_are():
+    n = np.arange(24)
+    columns = {f"c{i}": np.array(list("abc"))[(n // (i + 1)) % 3] for i in range(8)}
+    encoder = learned({**columns, "gaps": pa.array(n % 5, mask=n % 4 == 0), "y": n * 1.0})
+    assert [name.partition("=")[0] for name in encoder.features] == [*columns, "gaps"]
+    assert "24 rows are few for 17 inputs of categories and gaps: the rarest share inputs, 8 in all" in told(encoder)
+
+
+def test_limit_of_inputs_counts_no_numbers():
+    n = np.arange(30)
+    numbers = {f"x{i}": (n * (i + 3)) % 23 for i in range(20)}
+    encoder = learned({**numbers, "kind": np.where(n % 3 == 0, "a", "b"), "y": n * 1.0})
+    assert len(encoder.features) == 21
+
+
+def test_one_value_and_gaps_are_two_categories():
+    n = np.arange(100)
+    columns = {"pool": pa.array(["yes"] * 100, mask=n % 3 == 0), "x": n % 7, "y": n * 1.0}
+    assert learned(columns).features == ["pool=missing", "x"]
+    said = told(learned(columns, missing="impute"))
+    assert "column 'pool' is the same in every row that has a value and was left out" in said
 
 
 def test_names_of_rows_are_left_out_and_said():
@@ -71,8 +113,8 @@ def test_gaps_have_a_category_or_a_flag_where_there_are_enough_of_them():
     }
     encoder = learned(columns)
     assert encoder.features == ["many", "many=missing", "few", "kind=b", "kind=missing", "place=v"]
-    assert "column 'many': 40 missing values were filled with their median, 4, and the input" in told(encoder)
-    assert "column 'few': 3 missing values were filled with their median, 5;" in told(encoder) + ";"
+    assert "column 'many': 40 missing values were filled with the median, 4, and the input" in told(encoder)
+    assert "column 'few': 3 missing values were filled with the median, 5;" in told(encoder) + ";"
     assert "column 'kind': 50 missing values count as 'missing'" in told(encoder)
     assert "column 'place': 2 missing values count as 'v'" in told(encoder)
     X, keep = encoder.encode(pa.table(columns))
@@ -192,7 +234,25 @@ def test_months_have_no_weekday_and_a_gap_is_the_median():
     months[5] = None
     encoder = learned({"m": pa.array(months), "y": np.arange(48.0)})
     assert encoder.features == ["m: days", "m: month"]
-    assert "1 missing values were filled with their median, 2014-01-01" in told(encoder)
+    assert "1 missing value was filled with the median, 2014-01-01" in told(encoder)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "hours"),
+    [
+        ("2021-03-01T23:30:00+02:00", "2021-03-31T01:00:00-0500", [23.5, 1.0]),
+        ("2021-03-01 23:30:00.25 +02:00", "2021-03-31 01:00:00.5 +02:00", [23.5, 1.0]),
+        ("2021-03-01T23:30:00Z", "2021-03-31T01:00:00Z", [23.5, 1.0]),
+        ("03/01/2021 11:30 PM", "03/31/2021 01:00 AM", [23.5, 1.0]),
+        ("03/01/2021 11:30:00 PM", "03/31/2021 12:30:00 AM", [23.5, 0.5]),
+    ],
+)
+def test_hours_are_those_of_the_clock(first, second, hours):
+    columns = {"when": [first, second] * 10, "y": np.arange(20.0)}
+    encoder = learned(columns, dates=["days", "hour"])
+    X, _ = encoder.encode(pa.table(columns))
+    np.testing.assert_allclose(X[:2, 1], hours)
+    assert "holds dates, which became days since 2021-03-01, hour" in told(encoder)
 
 
 def test_dates_that_can_be_read_in_two_ways_are_said():

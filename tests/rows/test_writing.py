@@ -29,6 +29,24 @@ def test_what_is_written_is_read(tmp_path, name):
     assert parts.to_pydict() == {"a": [1.5, None, 3.0] * 2}
 
 
+@pytest.mark.parametrize(
+    ("values", "lines"),
+    [
+        (pa.array([1.5, None, 3.0]), ['"a"', "1.5", '""', "3"]),
+        (pa.array(["x", None, 'say "y", z']), ['"a"', '"x"', '""', '"say ""y"", z"']),
+    ],
+    ids=["numbers", "labels"],
+)
+def test_rows_without_a_value_are_rows_of_a_lone_column(tmp_path, values, lines):
+    path, batch = tmp_path / "t.csv", pa.record_batch({"a": values})
+    with writing(str(path), batch.schema) as writer:
+        writer.write_batch(batch)
+    assert path.read_text().splitlines() == lines
+    pandas = pytest.importorskip("pandas")
+    for column in (open_table(path).read()["a"].to_pylist(), pandas.read_csv(path)["a"].tolist()):
+        assert [None if v != v or v in (None, "") else v for v in column] == values.to_pylist()
+
+
 def test_unknown_kind_of_output_is_refused_before_anything_is_written(tmp_path):
     with (
         pytest.raises(TableError, match=r"t\.doc: .*must end in one of"),

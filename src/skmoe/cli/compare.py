@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from skmoe.cli import tables
+from skmoe.cli import methods, tables
 from skmoe.cli.failures import UNRELIABLE
 from skmoe.cli.models import fit_watched, inside, parse_experts, parse_noise, with_most_experts
 from skmoe.cli.shell import print_json, print_table
@@ -22,12 +22,10 @@ HEADINGS = ("RMSE", "R2", "log density", "inside 90% interval", "seconds")
 def compare(
     data: tables.Data,
     target: tables.Target,
-    experts: Annotated[str, typer.Option(help="Number of experts, or auto (by rows held out of a fold).")] = "auto",
-    noise: Annotated[str, typer.Option(help="shared, per-expert or a known noise scale.")] = "per-expert",
-    average: Annotated[int, typer.Option(min=0, help="Models that share in predictions; 0 for the best alone.")] = 0,
-    max_experts: Annotated[
-        int | None, typer.Option(min=1, help="The largest number that --experts auto may choose.")
-    ] = None,
+    experts: methods.Experts = "auto",
+    noise: methods.Noise = "per-expert",
+    average: methods.Average = 0,
+    max_experts: methods.MaxExperts = None,
     folds: Annotated[int, typer.Option(min=2, help="Parts of the table, each held out once.")] = 5,
     columns: tables.Columns = None,
     drop: tables.Drop = None,

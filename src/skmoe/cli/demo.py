@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from skmoe.cli import methods
 from skmoe.cli.failures import UNRELIABLE, shown
 from skmoe.cli.models import fit_watched, inside, named, parse_experts
 from skmoe.cli.shell import check_output, terminal
@@ -19,8 +20,8 @@ INDENT = (0, 0, 0, 2)
 
 def demo(
     out: Annotated[str, typer.Option(help="HTML report to write.")] = "skmoe-demo.html",
-    experts: Annotated[str, typer.Option(help="Number of experts, or auto (by held-out rows).")] = "auto",
-    average: Annotated[int, typer.Option(min=0, help="Models that share in predictions; 0 for the best alone.")] = 20,
+    experts: methods.Experts = "auto",
+    average: methods.Average = 20,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the split and of the search.")] = 0,
 ) -> None:
     """Find the regimes in a table of concrete strengths, and predict rows held out beside least squares and boosting.

@@ -37,17 +37,15 @@ def fit(
     out: Annotated[
         str | None, typer.Option(help="Model file to write, by default the table's name with .skmoe, here.")
     ] = None,
-    experts: Annotated[str, typer.Option(help="Number of experts, or auto (by held-out rows).")] = "auto",
+    experts: methods.Experts = "auto",
     family: Annotated[
         str, typer.Option(help=f"Law of the target: {', '.join(FAMILY_NAMES)}; classes fits a classifier.")
     ] = "gaussian",
-    max_experts: Annotated[
-        int | None, typer.Option(min=1, help="The largest number that --experts auto may choose.")
-    ] = None,
+    max_experts: methods.MaxExperts = None,
     activation: Annotated[str, typer.Option(help="linear, sigmoid, relu, tanh or softplus.")] = "linear",
-    noise: Annotated[str, typer.Option(help="shared, per-expert or a known noise scale.")] = "per-expert",
+    noise: methods.Noise = "per-expert",
     penalty: Annotated[str, typer.Option(help="Strength of the penalty, or auto; 0 is maximum likelihood.")] = "auto",
-    average: Annotated[int, typer.Option(min=0, help="Models that share in predictions; 0 for the best alone.")] = 0,
+    average: methods.Average = 0,
     calibration: Annotated[str, typer.Option(help="Intervals corrected by rows left out: loo, or none.")] = "loo",
     method: methods.Method = "auto",
     input_law: methods.InputLaw = "auto",
@@ -166,7 +164,7 @@ def fit(
         from skmoe.rows.writing import replacing
 
         with replacing(report) as beside:
-            write(model, beside, X, y, target=target)
+            write(model, beside, X, y, target=target, sample_weight=weight)
         note(f"report in {report}")
     if not model.converged_:
         raise typer.Exit(UNRELIABLE)

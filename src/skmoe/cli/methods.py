@@ -1,4 +1,4 @@
-"""Options of ``skmoe fit`` that say how a model is learned, as settings of the estimator."""
+"""Options that say how a model is learned, as settings of the estimator."""
 
 from __future__ import annotations
 
@@ -6,11 +6,28 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-__all__ = ["Decomposition", "GateMethod", "InputLaw", "Method", "MethodOptions", "Moments", "Radius", "StepSize"]
+__all__ = [
+    "Average",
+    "Decomposition",
+    "Experts",
+    "GateMethod",
+    "InputLaw",
+    "MaxExperts",
+    "Method",
+    "MethodOptions",
+    "Moments",
+    "Noise",
+    "Radius",
+    "StepSize",
+]
 
 METHODS = ("auto", "spectral", "joint-em")
 LAWS = ("auto", "gaussian", "mixture", "standard")
 
+Experts = Annotated[str, typer.Option(help="Number of experts, or auto (by held-out rows).")]
+MaxExperts = Annotated[int | None, typer.Option(min=1, help="The largest number that --experts auto may choose.")]
+Noise = Annotated[str, typer.Option(help="shared, per-expert or a known noise scale.")]
+Average = Annotated[int, typer.Option(min=0, help="Models that share in predictions; 0 for the best alone.")]
 Method = Annotated[str, typer.Option(help="auto, spectral (the paper's two algorithms) or joint-em.")]
 InputLaw = Annotated[str, typer.Option(help="Law of the inputs: auto, gaussian, mixture or standard (Gaussian).")]
 Moments = Annotated[

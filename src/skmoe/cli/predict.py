@@ -128,5 +128,4 @@ def _columns(values: Any, keep: Any, width: int) -> list[Any]:
     full = np.full((len(keep), width), np.nan)
     if values is not None:
         full[keep] = values
-    # an empty line would be no row at all to most readers of CSV: a column by itself says nan instead
-    return [arrow().array(column, mask=~keep if width > 1 else None) for column in full.T]
+    return [arrow().array(column, mask=~keep) for column in full.T]

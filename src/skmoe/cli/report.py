@@ -69,19 +69,25 @@ def report(
     from skmoe.report import write
     from skmoe.rows.writing import replacing
 
-    X, y = (None, None) if given is None else (given.X, given.y)
+    X, y, weight = (None, None, None) if given is None else (given.X, given.y, given.weight)
     test_rows = None if held_out is None else (held_out.X, held_out.y)
     with replacing(html) as beside:
-        write(fitted, beside, X, y, title=Path(model).stem, target=encoder.target, test=test_rows, folds=folds)
+        about: dict[str, Any] = {"title": Path(model).stem, "target": encoder.target, "test": test_rows, "folds": folds}
+        write(fitted, beside, X, y, sample_weight=weight, **about)
     note(f"report in {html}")
 
 
 class _Rows(NamedTuple):
-    """Inputs and outputs of a table, read in blocks; how many there are, and the range of each input."""
+    """Inputs, outputs and weights of a table, read in blocks; how many there are, and the range of each input.
+
+    Rows without weight are in none but `n`.
+    """
 
     X: Any
     y: Any
+    weight: Any
     n: int
+    weighted: int
     low: np.ndarray
     high: np.ndarray
 
@@ -101,19 +107,23 @@ def _rows(encoder: TableEncoder, table: FileTable, classes: bool) -> _Rows:
     if encoder.unseen == "error":  # such rows are left out here, and counted
         encoder = replace(encoder, unseen="empty")
     d = len(encoder.features)
-    n, low, high = 0, np.full(d, np.inf), np.full(d, -np.inf)
-    for X, _, _ in encoder.chunks(table, encoder.target, None):
+    n, weighted, low, high = 0, 0, np.full(d, np.inf), np.full(d, -np.inf)
+    encoder = replace(encoder, weights=encoder.weights if encoder.weights in table.names else None)
+    for X, _, weight in encoder.chunks(table, encoder.target, encoder.weights):
         n += len(X)
-        low, high = np.minimum(low, np.min(X, axis=0)), np.maximum(high, np.max(X, axis=0))
-    if n == 0:
+        X = X if weight is None else X[weight > 0]
+        weighted += len(X)
+        low = np.minimum(low, np.min(X, axis=0, initial=np.inf))
+        high = np.maximum(high, np.max(X, axis=0, initial=-np.inf))
+    if weighted == 0:
         raise ValueError(f"{table.where}: no row has the target and all inputs")
     if n < table.n:
         note(f"{table.n - n} of {table.n} rows of {table.where} lack a value and were left out")
-    encoder = replace(encoder, weights=None, n_used=n)
-    inputs, outputs, _ = encoder.streamed(table) if labels is None else encoder.rows(table)
+    encoder = replace(encoder, n_used=n)
+    inputs, outputs, weights = encoder.streamed(table) if labels is None else encoder.rows(table)
     if labels is not None:
         outputs = labels[np.asarray(outputs, dtype=int)]
-    return _Rows(inputs, outputs, n, low, high)
+    return _Rows(inputs, outputs, weights, n, weighted, low, high)
 
 
 def _is_of_the_fit(model: Any, rows: _Rows) -> bool:
@@ -121,6 +131,6 @@ def _is_of_the_fit(model: Any, rows: _Rows) -> bool:
     import numpy as np
 
     seen = model.history_["inputs"]
-    if rows.n != model.history_["rows"] or "low" not in seen:
+    if rows.weighted != model.history_["rows"] or "low" not in seen:
         return False
     return bool(np.allclose(rows.low, seen["low"]) and np.allclose(rows.high, seen["high"]))

@@ -30,7 +30,7 @@ __all__ = [
     "rows_of",
 ]
 
-LARGE = 2**27  # bytes of numbers that are held in memory; more of them are read in blocks
+LARGE = 2**26  # bytes of numbers that are held in memory, several times while they are fitted; more are read in blocks
 
 Data = Annotated[
     str, typer.Argument(help="CSV, TSV (.gz too), Parquet, Arrow, Feather or Excel file; - for CSV from stdin.")

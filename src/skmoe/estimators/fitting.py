@@ -114,8 +114,9 @@ def _learned(
 
 
 def _store_what_experts_say(model: Any, rows: RowsToFit) -> None:
-    """Where each expert holds, and how the columns of a table became inputs."""
+    """Where each expert holds, how the columns of a table became inputs, and whether rows had weights."""
     model.encoder_ = rows.encoder
+    model.history_["weighted"] = rows.weight is not None
     model.history_["regimes"] = [asdict(regime) for regime in regimes_from_rows(model, rows.X, rows.weight)]
 
 

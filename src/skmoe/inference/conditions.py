@@ -167,6 +167,8 @@ def weighted_quantile(values: np.ndarray, weight: np.ndarray, levels: tuple[floa
 def _levels(labels: tuple[str, ...], held: np.ndarray, rows: ExpertRows) -> tuple[str, str, np.ndarray]:
     """Levels that an expert's rows have more often than all rows, their share of all rows, and the rows with them."""
     here, of_all = (weight[rows.inside] @ held[rows.inside] for weight in (rows.its_rows, rows.all_rows))
+    if np.all(here >= of_all):  # the conditions so far favour every level: compared are their shares among such rows
+        here, of_all = here / np.sum(here), of_all / np.sum(of_all)
     more = [int(level) for level in np.argsort(-here, kind="stable") if here[level] > of_all[level]]
     more = [level for level in more if here[level] >= FEW_ROWS] or more[:1] or [int(np.argmax(here))]
     fewer = [level for level in range(len(labels)) if here[level] < of_all[level]]

@@ -18,7 +18,7 @@ from skmoe.inference.held_out import (
     stability_in_words,
 )
 from skmoe.inference.residuals import residual_findings
-from skmoe.inference.summary import Summary
+from skmoe.inference.summary import Summary, filled_gaps
 from skmoe.rows.arrays import to_numpy
 from skmoe.rows.blocks import take_rows
 
@@ -54,6 +54,7 @@ def diagnose(model: Any, X: Any = None, y: Any = None) -> Summary:
     """Diagnosis of a fitted `MoERegressor`; with rows, their range, and with outputs calibration as well."""
     table = Summary("Diagnosis", ("question", "finding", "in words"))
     _rows(table, model)
+    _gaps(table, model)
     _inputs(table, model)
     if model.n_experts_ > 1:
         _spectrum(table, model)
@@ -125,6 +126,19 @@ def _rows(table: Summary, model: Any) -> None:
     if len(said) > few:
         least = float(np.min(model.shares_)) * n / _coefficients(model)
         table.rows.append(("rows per coefficient", f"{least:.1f} for the smallest expert", f"TOO FEW: {said[-1]}"))
+
+
+def _gaps(table: Summary, model: Any) -> None:
+    """What was missing in the table of the fit."""
+    gaps, n = filled_gaps(model), model.history_["rows"]
+    for name, count in gaps.items():
+        column = next(c for c in model.encoder_.columns if c.name == name)
+        words = f"they count as {column.fill!r}"
+        if column.kind != "category":
+            fill = "the most frequent value" if column.kind == "boolean" else "the median"
+            words = f"they were filled with {fill}"
+            words += f", and the input '{column.inputs[-1].name}' says where" if column.flag else ""
+        table.rows.append((f"gaps in {name}", f"{count} of {n} rows", words))
 
 
 def _range(table: Summary, model: Any, X: Any) -> None:

@@ -12,13 +12,14 @@ from scipy.special import stdtr, stdtrit
 from skmoe.inference.covariance import split_errors
 from skmoe.inference.held_out import seen_counts, seen_where
 from skmoe.model.families import StudentFamily
+from skmoe.rows.table_errors import listed
 from skmoe.rows.visible import visible
 
 COLUMNS = ("part", "term", "estimate", "std. error", "t", "P>|t|", "[0.025", "0.975]")
 RATIOS = {"rate ratio": "the mean count", "mean ratio": "the mean", "odds ratio": "the odds"}
 MOST_LOG = 700.0  # whose exponential is a number
 
-__all__ = ["Summary", "cell_text", "feature_names", "summarise"]
+__all__ = ["Summary", "cell_text", "feature_names", "filled_gaps", "summarise"]
 
 
 @dataclass
@@ -82,6 +83,12 @@ def feature_names(model: Any) -> list[str]:
     return [str(name) for name in getattr(model, "feature_names_in_", [f"x{i}" for i in range(model.n_features_in_)])]
 
 
+def filled_gaps(model: Any) -> dict[str, int]:
+    """How many values of each column of its table were missing in a fit, and were filled in or became a category."""
+    encoder = getattr(model, "encoder_", None)
+    return {} if encoder is None else {column.name: column.gaps for column in encoder.columns if column.gaps}
+
+
 def summarise(model: Any, *, robust: bool, names: Sequence[str] | None = None) -> Summary:
     """Coefficient table of a fitted estimator; `names` are of its inputs, where it saw none."""
     p = model.parameters_
@@ -124,6 +131,9 @@ def summarise(model: Any, *, robust: bool, names: Sequence[str] | None = None) -
         if covariance is not None
         else "no standard errors: the data do not identify all parameters, or the method gives none",
     ]
+    if gaps := filled_gaps(model):
+        named = listed([f"{name} ({count})" for name, count in gaps.items()])
+        table.notes.append(f"missing values that were filled in or are a category of their own: {named}")
     if ratio:
         table.notes.append(f"{ratio}: by how much one unit more of the input multiplies {RATIOS[ratio]}")
     if any(seen := seen_counts(model)) and k > 1:

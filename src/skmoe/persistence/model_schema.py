@@ -257,6 +257,7 @@ def _history(d: int, k: int) -> Check:
             "limited": boolean,
             "folds": whole(),
             "fold_rows": whole(),
+            "weighted": boolean,
             "regimes": listed(_regime(d, k), k),
             "coverage": listed(row(number(0.0), number(0.0))),
         },

@@ -123,4 +123,5 @@ class PredictionDisplay(Display):
         ax.plot(self.predicted, self.y, color=COLORS[0], alpha=0.7, markersize=6, label="row", **dots)
         name = label(self.target, 30)
         plain_text(ax.set_xlabel(f"predicted {name}"), ax.set_ylabel(f"observed {name}"))
+        ax.locator_params(axis="x", nbins=5)  # numbers of six digits have room
         legend_above(ax)

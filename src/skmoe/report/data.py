@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skmoe.inference import Input, Regime, describe_regimes, inputs_of
+from skmoe.inference import Input, Regime, describe_regimes, inputs_of, regimes_from_rows
 from skmoe.plots.reading import output_name
 from skmoe.report.gate_curves import GateCurve, gate_curves
 from skmoe.report.held_out import OF_NUMBERS, Judgement, Methods, cross_fitted, judged_on_test
@@ -102,7 +102,9 @@ class ReportData:
     @cached_property
     def regimes(self) -> tuple[Regime, ...] | None:
         """Where each expert holds, by the rows shown or, without any, as noted in the fit."""
-        return describe_regimes(self.model, None if self.rows is None else self.rows.values)
+        if self.rows is None:
+            return describe_regimes(self.model)
+        return regimes_from_rows(self.model, self.rows.values, self.rows.weight)
 
     @cached_property
     def curves(self) -> tuple[GateCurve, ...]:
@@ -127,7 +129,9 @@ class ReportData:
         return strongest if np.max(effect) > 0 else None
 
 
-def report_data(model: Any, X: Any, y: Any, target: str | None, test: Any, folds: Any = 5) -> ReportData:
+def report_data(
+    model: Any, X: Any, y: Any, target: str | None, test: Any, folds: Any = 5, weight: Any = None
+) -> ReportData:
     """Check the arguments of a report and put them together."""
     if not hasattr(model, "gate_proba"):
         raise TypeError(
@@ -142,13 +146,15 @@ def report_data(model: Any, X: Any, y: Any, target: str | None, test: Any, folds
         )
     if X is None and y is not None:
         raise ValueError("y came without X: pass both, X alone, or neither")
+    if X is None and weight is not None:
+        raise ValueError("sample_weight came without X, whose rows it weighs: pass both or neither")
     if test is not None and (not isinstance(test, tuple | list) or len(test) != 2):
         raise ValueError(f"test must be a pair (X, y) of held-out rows; got {type(test).__name__}")
     if test is not None and test[1] is None:
         raise ValueError("test must have outputs; its y is None")
     if not isinstance(folds, Integral) or folds < 0 or folds == 1:
         raise ValueError(f"folds must be 0, for none, or a whole number of at least 2; got {folds!r}")
-    rows = None if X is None else Rows.of(model, X, y)
+    rows = None if X is None else Rows.of(model, X, y, weight)
     held_out = None if test is None else Rows.of(model, *test)
     name = output_name(y if y is not None or test is None else test[1], target)
     return ReportData(model, rows, held_out, name, int(folds))

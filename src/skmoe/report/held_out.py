@@ -37,7 +37,7 @@ LEAST_ROWS = 20  # below which errors of parts of the rows say nothing
 
 
 Judge = Callable[[np.ndarray, np.ndarray], Any]
-Fit = Callable[[np.ndarray, np.ndarray], Judge]
+Fit = Callable[[np.ndarray, np.ndarray, np.ndarray | None], Judge]
 
 
 class TooFewRowsError(ValueError):
@@ -64,6 +64,8 @@ class Judged:
         Predictive distribution function at y; NaN for a method without one.
     bounds : (n, 2) array
         Bounds of 90% intervals; NaN without any.
+    weight : (n,) array or None
+        How much rows count; alike without it.
     """
 
     method: str
@@ -71,28 +73,35 @@ class Judged:
     predicted: np.ndarray
     pit: np.ndarray
     bounds: np.ndarray
+    weight: np.ndarray | None = None
+
+    def _mean(self, values: np.ndarray) -> float:
+        return float(np.average(values, weights=self.weight))
 
     @property
     def rmse(self) -> float:
         """Root mean squared error."""
-        return float(np.sqrt(np.mean((self.y - self.predicted) ** 2)))
+        return self._mean((self.y - self.predicted) ** 2) ** 0.5
 
     @property
     def r2(self) -> float:
         """Share of the variance of the outputs that is explained; NaN where they do not vary."""
-        total = float(np.mean((self.y - np.mean(self.y)) ** 2))
+        total = self._mean((self.y - self._mean(self.y)) ** 2)
         return 1 - self.rmse**2 / total if total > 0 else float("nan")
 
     def inside(self, coverage: float) -> float:
         """Share of the outputs inside central intervals; NaN without any."""
         if np.any(np.isnan(self.pit)):
             return float("nan")
-        return float(np.mean(np.abs(self.pit - 0.5) <= coverage / 2))
+        return self._mean(np.abs(self.pit - 0.5) <= coverage / 2)
 
     @property
     def width(self) -> float:
         """Median width of 90% intervals; NaN without any."""
-        return float(np.median(self.bounds[:, 1] - self.bounds[:, 0]))
+        widths = self.bounds[:, 1] - self.bounds[:, 0]
+        if self.weight is None or np.any(np.isnan(widths)):
+            return float(np.median(widths))
+        return float(np.quantile(widths, 0.5, weights=self.weight, method="inverted_cdf"))
 
     def joined(self, others: Sequence[Judged], order: np.ndarray) -> Judged:
         """These and other predictions of the method in one record, in the given order."""
@@ -101,7 +110,7 @@ class Judged:
 
 def joined(first: Any, others: Sequence[Any], order: np.ndarray) -> Any:
     """Records of one method's predictions as one, its rows in the given order."""
-    arrays = {f.name for f in fields(first)} - {"method"}
+    arrays = {f.name for f in fields(first)} - {"method", "weight"}
     parts = [first, *others]
     return replace(first, **{name: np.concatenate([getattr(p, name) for p in parts])[order] for name in arrays})
 
@@ -161,17 +170,17 @@ def cross_fitted(model: Any, rows: Rows, folds: int, methods: Methods) -> Judgem
     Gives a sentence in place of the judgement where parts of the rows are too few to fit to.
     """
     some = evenly_spaced(rows.n, CROSS_ROWS)
-    X, y = rows.values[some], _outputs(rows)[some]
+    X, y, weight = rows.values[some], _outputs(rows)[some], None if rows.weight is None else rows.weight[some]
     if len(y) < max(LEAST_ROWS, 2 * folds):
         return f"{len(y)} rows are too few to hold some of them out."
     fits: list[Any] = []
 
-    def refit(X: np.ndarray, y: np.ndarray) -> Judge:
-        fits.append(_refitted(model, X, y))
+    def refit(X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Judge:
+        fits.append(_refitted(model, X, y, weight))
         return partial(methods.mixture, fits[-1])
 
     try:
-        found = [_pooled(fit, X, y, methods.folds(y, folds)) for fit in (refit, *methods.rivals)]
+        found = [_pooled(fit, X, y, weight, methods.folds(y, folds)) for fit in (refit, *methods.rivals)]
     except TooFewRowsError as error:
         return f"The model could not be fitted to part of the rows: {error}."
     unfinished = sum(not fit.converged_ for fit in fits)
@@ -187,11 +196,11 @@ def judged_on_test(model: Any, rows: Rows | None, test: Rows, folds: int, method
     y = _outputs(test)
     ours = methods.mixture(model, test.values, y)
     if rows is not None and rows.y is not None:
-        theirs = [fit(rows.values, rows.y)(test.values, y) for fit in methods.rivals]
+        theirs = [fit(rows.values, rows.y, rows.weight)(test.values, y) for fit in methods.rivals]
         return Judgement(Protocol.TEST, (ours, *theirs), 0, test.total)
     if folds < 2 or len(y) < max(LEAST_ROWS, 2 * folds):
         return Judgement(Protocol.TEST_ALONE, (ours,), 0, test.total)
-    theirs = [_pooled(fit, test.values, y, methods.folds(y, folds)) for fit in methods.rivals]
+    theirs = [_pooled(fit, test.values, y, None, methods.folds(y, folds)) for fit in methods.rivals]
     return Judgement(Protocol.TEST_ALONE, (ours, *theirs), folds, test.total)
 
 
@@ -201,12 +210,21 @@ def _outputs(rows: Rows) -> np.ndarray:
     return rows.y
 
 
-def _pooled(fit: Fit, X: np.ndarray, y: np.ndarray, folds: Iterator[tuple[np.ndarray, np.ndarray]]) -> Any:
+def _pooled(
+    fit: Fit,
+    X: np.ndarray,
+    y: np.ndarray,
+    weight: np.ndarray | None,
+    folds: Iterator[tuple[np.ndarray, np.ndarray]],
+) -> Any:
     """Predictions of each row by a model that was fitted to the other folds."""
-    parts = [(test, fit(X[train], y[train])(X[test], y[test])) for train, test in folds]
+    parts = []
+    for train, test in folds:
+        judge = fit(X[train], y[train], None if weight is None else weight[train])
+        parts.append((test, judge(X[test], y[test])))
     order = np.argsort(np.concatenate([test for test, _ in parts]))
     (_, first), *others = parts
-    return first.joined([part for _, part in others], order)
+    return replace(first.joined([part for _, part in others], order), weight=weight)
 
 
 def _split(y: np.ndarray, folds: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -214,7 +232,7 @@ def _split(y: np.ndarray, folds: int) -> Iterator[tuple[np.ndarray, np.ndarray]]
     return KFold(folds, shuffle=True, random_state=0).split(y[:, None])
 
 
-def _refitted(model: Any, X: np.ndarray, y: np.ndarray) -> Any:
+def _refitted(model: Any, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Any:
     """The same kind of model, fitted to part of the rows."""
     names, d = getattr(model, "feature_names_in_", None), X.shape[1]
     settings: dict[str, Any] = {
@@ -228,7 +246,7 @@ def _refitted(model: Any, X: np.ndarray, y: np.ndarray) -> Any:
         warnings.simplefilter("ignore", UserWarning)  # of few rows, rounding and convergence; the report tells of them
         again = clone(model).set_params(**settings, random_state=0, verbose=0, checkpoint=None)
         try:
-            return again.fit(X, y)
+            return again.fit(X, y, sample_weight=weight)
         except ValueError as error:  # what all rows could carry, a part of them may not
             raise TooFewRowsError(str(error)) from error
 
@@ -242,11 +260,12 @@ def _of_mixture(model: Any, X: np.ndarray, y: np.ndarray) -> Judged:
     return Judged("mixture of experts", y, law.mean(X), pit, law.interval(X, 0.9))
 
 
-def _least_squares(X: np.ndarray, y: np.ndarray) -> Judge:
+def _least_squares(X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Judge:
     """Least squares, with the normal law of its residuals."""
-    line = LinearRegression().fit(X, y)
-    freedom = max(len(y) - X.shape[1] - 1, 1)
-    scale = max(float(np.sqrt(np.sum((y - line.predict(X)) ** 2) / freedom)), np.finfo(float).tiny)
+    line = LinearRegression().fit(X, y, sample_weight=weight)
+    counts = np.ones(len(y)) if weight is None else weight
+    freedom = max(float(np.sum(counts)) - X.shape[1] - 1, 1)
+    scale = max(float(np.sqrt(np.sum(counts * (y - line.predict(X)) ** 2) / freedom)), np.finfo(float).tiny)
 
     def judge(X: np.ndarray, y: np.ndarray) -> Judged:
         predicted = line.predict(X)
@@ -256,9 +275,9 @@ def _least_squares(X: np.ndarray, y: np.ndarray) -> Judge:
     return judge
 
 
-def _boosting(X: np.ndarray, y: np.ndarray) -> Judge:
+def _boosting(X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Judge:
     """Gradient boosting of trees with scikit-learn's defaults; it has no intervals."""
-    trees = HistGradientBoostingRegressor(random_state=0).fit(X, y)
+    trees = HistGradientBoostingRegressor(random_state=0).fit(X, y, sample_weight=weight)
 
     def judge(X: np.ndarray, y: np.ndarray) -> Judged:
         return Judged("gradient boosting", y, trees.predict(X), np.full(len(y), np.nan), np.full((len(y), 2), np.nan))

@@ -32,26 +32,32 @@ class JudgedClasses:
     y : (n,) array
         Numbers of the classes that came.
     proba : (n, C) array
+    weight : (n,) array or None
+        How much rows count; alike without it.
     """
 
     method: str
     y: np.ndarray
     proba: np.ndarray
+    weight: np.ndarray | None = None
+
+    def _mean(self, values: np.ndarray) -> float:
+        return float(np.average(values, weights=self.weight))
 
     @property
     def log_loss(self) -> float:
         """Mean negative log probability of the class that came."""
-        return float(-np.mean(np.log(np.maximum(self._of_truth, LEAST))))
+        return -self._mean(np.log(np.maximum(self._of_truth, LEAST)))
 
     @property
     def accuracy(self) -> float:
         """Share of the rows whose most probable class came."""
-        return float(np.mean(np.argmax(self.proba, axis=1) == self.y))
+        return self._mean(np.argmax(self.proba, axis=1) == self.y)
 
     @property
     def brier(self) -> float:
         """Mean squared distance of the probabilities from 1 for the class that came and 0 for the others."""
-        return float(np.mean(np.sum(self.proba**2, axis=1) - 2 * self._of_truth + 1))
+        return self._mean(np.sum(self.proba**2, axis=1) - 2 * self._of_truth + 1)
 
     @property
     def sureness(self) -> np.ndarray:
@@ -77,11 +83,13 @@ def of_classes(n_classes: int) -> Methods:
     return Methods(partial(_of_mixture, n_classes), fits, _split)
 
 
-def _fitted(method: str, make: Any, n_classes: int, X: np.ndarray, y: np.ndarray) -> Judge:
+def _fitted(method: str, make: Any, n_classes: int, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Judge:
     """A rival with scikit-learn's defaults, fitted to rows."""
     if len(np.unique(y)) < 2:
         raise TooFewRowsError("it holds one class only")
-    model = make().fit(X, y)
+    model = make()
+    name = f"{model.steps[-1][0]}__sample_weight" if hasattr(model, "steps") else "sample_weight"
+    model.fit(X, y, **{name: weight})
     return lambda X, y: JudgedClasses(method, y, _of_all(n_classes, model, model.predict_proba(X)))
 
 

@@ -65,6 +65,7 @@ def write(
     target: str | None = None,
     test: tuple[Any, Any] | None = None,
     folds: int = 5,
+    sample_weight: Any = None,
 ) -> Path:
     """Write a report on a fitted model to one HTML file, which loads nothing else.
 
@@ -91,6 +92,8 @@ def write(
     folds : int
         Without `test`, predictions are judged by cross-fitting: each row is predicted by models fitted to the other
         folds of X and y, of which at most 2,000 rows take part. 0 leaves that out.
+    sample_weight : (n,) array, optional
+        Weights of the rows X that the fit had; fits to part of the rows have them too, and errors are weighted.
 
     Returns
     -------
@@ -108,7 +111,7 @@ def write(
     ...     report.write(model, Path(folder) / "report.html", X, y, target="yield").name
     'report.html'
     """
-    text = html(model, X, y, title=title, target=target, test=test, folds=folds)
+    text = html(model, X, y, title=title, target=target, test=test, folds=folds, sample_weight=sample_weight)
     path = Path(path)
     path.write_text(text, encoding="utf-8", newline="\n")
     return path
@@ -123,6 +126,7 @@ def html(
     target: str | None = None,
     test: tuple[Any, Any] | None = None,
     folds: int = 5,
+    sample_weight: Any = None,
 ) -> str:
     """Report on a fitted model as the text of one HTML page; the parameters are those of `write`.
 
@@ -142,13 +146,15 @@ def html(
         Rows that were held out of the fit.
     folds : int
         Folds by which predictions are judged without `test`; 0 for none.
+    sample_weight : (n,) array, optional
+        Weights of the rows X.
 
     Returns
     -------
     str
         The page; the same arguments give the same text.
     """
-    data = report_data(model, X, y, target, test, folds)
+    data = report_data(model, X, y, target, test, folds, sample_weight)
     asked = [section for section in SECTIONS if not (data.classes and section[0] in OF_NUMBERS_ONLY)]
     sections = tuple(Section(name, heading, section(data)) for name, heading, section in asked)
     heading = str(title) if title is not None else f"Regimes of {data.target}"

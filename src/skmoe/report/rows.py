@@ -12,7 +12,9 @@ from skmoe.plots.reading import check_model
 from skmoe.rows import EncodedTable
 from skmoe.rows.arrays import to_numpy
 from skmoe.rows.blocks import take_rows
+from skmoe.rows.checks import check_column, refuse_weights, weight_scale
 from skmoe.rows.inputs import rows_to_use
+from skmoe.rows.streamed import Streamed
 
 __all__ = ["MOST_ROWS", "Rows", "evenly_spaced"]
 
@@ -22,7 +24,7 @@ MOST_ROWS = 20_000
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows as arrays, inputs (n, d) and outputs (n,) or None, and of how many they were taken (`total`).
+    """Rows as arrays, inputs (n, d), outputs and weights (n,) or None, and of how many they were taken (`total`).
 
     Outputs of a classifier are the numbers of their classes.
     """
@@ -31,17 +33,28 @@ class Rows:
     y: np.ndarray | None
     total: int
     X: EncodedTable  # the same inputs with their names, as a model takes them
+    weight: np.ndarray | None = None
 
     @classmethod
-    def of(cls, model: Any, X: Any, y: Any) -> Rows:
-        """Rows, after a check against the columns that the model was fitted to."""
+    def of(cls, model: Any, X: Any, y: Any, weight: Any = None) -> Rows:
+        """Rows that have weight, after a check against the columns that the model was fitted to."""
         check_model(model)
-        arrays = rows_to_use(model, X, None) if y is None else model._rows_with_outputs(X, y)
-        total = int(arrays[0].shape[0])
-        taken = take_rows(arrays, evenly_spaced(total, MOST_ROWS))
-        values, outputs = (None if a is None else np.asarray(to_numpy(a), dtype=np.float64) for a in taken)
+        inputs, y = rows_to_use(model, X, None) if y is None else model._rows_with_outputs(X, y)
+        total = int(inputs.shape[0])
+        some = evenly_spaced(total, MOST_ROWS)
+        if isinstance(weight, Streamed):
+            taken = take_rows((inputs, y, weight), some)
+        else:  # an array, whatever the inputs are
+            given = None if weight is None else check_column(np.empty((total, 0)), weight, "sample_weight")
+            taken = (*take_rows((inputs, y), some), None if given is None else given[some])
+        values, outputs, weights = (None if a is None else np.asarray(to_numpy(a), dtype=np.float64) for a in taken)
         assert values is not None
-        return cls(values, outputs, total, EncodedTable(values, feature_names(model), model.encoder_))
+        if weights is not None:
+            refuse_weights(weights)
+            able = weights > 0
+            values, outputs, weights = values[able], None if outputs is None else outputs[able], weights[able]
+            weights, total = weights * weight_scale(weights), total - int(np.sum(~able))
+        return cls(values, outputs, total, EncodedTable(values, feature_names(model), model.encoder_), weights)
 
     @property
     def n(self) -> int:

@@ -56,6 +56,8 @@ class Column:
         The first day of dates, in seconds since 1970.
     written : str, optional
         How dates are written where they are text, as `strptime` has it.
+    gaps : int
+        Rows of the fit in which it was missing, and was filled in or counted as a category.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Column:
     parts: tuple[str, ...] = ()
     first: float = 0.0
     written: str | None = None
+    gaps: int = 0
 
     @property
     def inputs(self) -> list[ColumnInput]:

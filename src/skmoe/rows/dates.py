@@ -21,7 +21,7 @@ _DAYS = (
     *("%Y-%m-%d", "%Y/%m/%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y"),
     *("%b %d %Y", "%b %d, %Y", "%d %b %Y", "%d-%b-%Y"),
 )
-_TIMES = ("", " %H:%M", " %H:%M:%S")
+_TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 FORMATS: tuple[str, ...] = (
     *(day + time for day in _DAYS for time in _TIMES),
     "%Y-%m-%dT%H:%M:%S",
@@ -32,7 +32,10 @@ FORMATS: tuple[str, ...] = (
 
 
 def fitting_formats(texts: Any, formats: Sequence[str]) -> tuple[str, ...]:
-    """Those of the given ways to write a date that fit every text; seconds may have a fraction, which is cut off."""
+    """Those of the given ways to write a date that fit every text.
+
+    Fractions of seconds and zones such as +02:00 are cut off: what counts is the hour on the clock there.
+    """
     few = texts.slice(0, FIRST_LOOK)  # most ways do not fit the first values, and all need not be read for that
     formats = [how for how in formats if _parsed(few, how).null_count == few.null_count]
     return tuple(how for how in formats if _parsed(texts, how).null_count == texts.null_count)
@@ -41,8 +44,9 @@ def fitting_formats(texts: Any, formats: Sequence[str]) -> tuple[str, ...]:
 def _parsed(texts: Any, how: str) -> Any:
     import pyarrow.compute as pc
 
-    if "%S" in how:
+    if "%M" in how:
         texts = pc.replace_substring_regex(texts, r"(:\d\d)\.\d+", r"\1")
+        texts = pc.replace_substring_regex(texts, r"(:\d\d) ?[+-]\d\d:?\d\d$", r"\1")
     return pc.strptime(pc.utf8_trim_whitespace(texts), format=how, unit="s", error_is_null=True)
 
 

@@ -15,7 +15,7 @@ from skmoe.rows.table_errors import TableError, arrow, listed
 
 __all__ = ["MOST_CATEGORIES", "Decision", "bad_columns", "decide", "rare_rows"]
 
-MOST_CATEGORIES = 30  # with an input of their own; the rest counts as rare
+MOST_CATEGORIES = 20  # with an input of their own, at two coefficients for each expert; the rest counts as rare
 MOST_EMPTY = 0.5  # part of a column of numbers that may be filled in; a column with more gaps is left out
 FEW_NUMBERS = 10  # different numbers, at most, of a column whose other texts may be categories ("1", "2", "3 or more")
 
@@ -47,7 +47,13 @@ def bad_columns(where: str, decisions: Sequence[Decision]) -> None:
     raise TableError(f"{where}: {told}; mend {one}, or leave {one} out: {drops}")
 
 
-def decide(profile: ColumnProfile, missing: str, dates: Sequence[str], known: Column | None = None) -> Decision:
+def decide(
+    profile: ColumnProfile,
+    missing: str,
+    dates: Sequence[str],
+    known: Column | None = None,
+    most: int = MOST_CATEGORIES,
+) -> Decision:
     """What a column becomes.
 
     Parameters
@@ -60,6 +66,8 @@ def decide(profile: ColumnProfile, missing: str, dates: Sequence[str], known: Co
         Parts that dates become.
     known : Column, optional
         What it becomes by all rows, where `profile` is of a part of them: its categories stay known.
+    most : int
+        Categories with an input of their own, at most; with 0, no input says where a number is missing.
 
     Returns
     -------
@@ -72,8 +80,8 @@ def decide(profile: ColumnProfile, missing: str, dates: Sequence[str], known: Co
     if kind == "empty":
         return Decision(profile.name, notes=(f"column {profile.name!r} holds no values and was left out",))
     if kind == "category":
-        return _categories(profile, missing, known)
-    return _one_number(profile, kind, missing, dates)
+        return _categories(profile, missing, known, most)
+    return _one_number(profile, kind, missing, dates, flagged=most > 0)
 
 
 def _kind(profile: ColumnProfile) -> tuple[str, str]:
@@ -121,11 +129,15 @@ def _times(texts: dict[str, int], most: int = 4) -> str:
     return listed([f"{text!r} ({_rows(count)})" for text, count in often], most)
 
 
+def _largest(count: int) -> str:
+    return "largest" if count == 1 else f"{count} largest"
+
+
 def _rows(count: int) -> str:
     return "1 row" if count == 1 else f"{count} rows"
 
 
-def _one_number(profile: ColumnProfile, kind: str, missing: str, dates: Sequence[str]) -> Decision:
+def _one_number(profile: ColumnProfile, kind: str, missing: str, dates: Sequence[str], *, flagged: bool) -> Decision:
     """Numbers, yes/no and dates: one input, or one a part, and one more for gaps."""
     name, marks = profile.name, dict(profile.marks) if kind == "number" else {}
     gaps = profile.missing + sum(marks.values())
@@ -141,7 +153,7 @@ def _one_number(profile: ColumnProfile, kind: str, missing: str, dates: Sequence
         )
     constant = not parts if kind == "date" else _same(profile, kind)
     if constant:
-        return Decision(name, None, (*notes, f"column {name!r} is the same in every row and was left out"), marks=marks)
+        return Decision(name, None, (*notes, _constant(name, gaps)), marks=marks)
     if kind == "date":
         notes.append(_about_dates(name, how, found, parts, list(profile.dates)))
     fill, flag = None, False
@@ -154,13 +166,19 @@ def _one_number(profile: ColumnProfile, kind: str, missing: str, dates: Sequence
         fill = {"number": lambda: profile.middle, "boolean": lambda: _mostly(profile)}.get(
             kind, lambda: median(found.sample)
         )()
-        flag = gaps >= rare_rows(profile.rows)
+        flag = flagged and gaps >= rare_rows(profile.rows)
         if gaps:
-            said = f"column {name!r}: {gaps} missing values were filled with {_shown(fill, kind)}"
+            words = "1 missing value was" if gaps == 1 else f"{gaps} missing values were"
+            said = f"column {name!r}: {words} filled with {_shown(fill, kind)}"
             notes.append(said + (f", and the input '{name}={GAP}' says where" if flag else ""))
     first = found.first if kind == "date" else 0.0
-    column = Column(name, kind, fill=fill, flag=flag, parts=parts, first=first, written=how)
+    filled = 0 if fill is None else gaps
+    column = Column(name, kind, fill=fill, flag=flag, parts=parts, first=first, written=how, gaps=filled)
     return Decision(name, column, tuple(notes), marks=marks)
+
+
+def _constant(name: str, gaps: int) -> str:
+    return f"column {name!r} is the same in every row{' that has a value' if gaps else ''} and was left out"
 
 
 def _same(profile: ColumnProfile, kind: str) -> bool:
@@ -180,7 +198,7 @@ def _mostly(profile: ColumnProfile) -> float:
 def _shown(fill: float, kind: str) -> str:
     if kind == "boolean":
         return f"the most frequent value, {'true' if fill else 'false'}"
-    return f"their median, {_day(fill) if kind == 'date' else format(fill, 'g')}"
+    return f"the median, {_day(fill) if kind == 'date' else format(fill, 'g')}"
 
 
 def _day(seconds: float) -> str:
@@ -193,7 +211,7 @@ def _about_dates(name: str, how: str | None, found: DateRange, parts: Sequence[s
     return f"column {name!r} holds dates{written}, which became {', '.join(named)}; --dates chooses others"
 
 
-def _categories(profile: ColumnProfile, missing: str, known: Column | None) -> Decision:
+def _categories(profile: ColumnProfile, missing: str, known: Column | None, most: int) -> Decision:
     """Categories with enough rows become inputs; the rest counts as one, and gaps as one more."""
     name, counts, gaps = profile.name, profile.counts, profile.missing
     rows = profile.rows - gaps
@@ -203,40 +221,44 @@ def _categories(profile: ColumnProfile, missing: str, known: Column | None) -> D
     if missing == "impute" and gaps > MOST_EMPTY * profile.rows:
         words = f"column {name!r} is empty in {gaps} of {profile.rows} rows, too many to be filled in, and was left out"
         return Decision(name, None, (words,))
-    limit = rare_rows(profile.rows)
+    least = rare_rows(profile.rows)
     often = sorted(counts, key=lambda text: (-counts[text], text))
-    own = [text for text in often if counts[text] >= limit][:MOST_CATEGORIES]
-    if len(counts) == 1:
-        return Decision(name, None, (f"column {name!r} is the same in every row and was left out",))
+    own = [text for text in often if counts[text] >= least][:most]
+    if len(counts) == 1 and not (missing == "level" and gaps >= least):
+        return Decision(name, None, (_constant(name, gaps),))
     if not own:
-        words = f"column {name!r} is text with {len(counts)} different values in {rows} rows, none of them in {limit}"
-        return Decision(name, None, (f"{words} or more, and was left out",))
+        values = "1 value" if len(counts) == 1 else f"{len(counts)} different values"
+        words = f"column {name!r} is text with {values} in {_rows(rows)}, none of them in {least} or more"
+        return Decision(name, None, (f"{words}, and was left out",))
     rare = [text for text in often if text not in own]
     held = set() if known is None else {*known.categories, *known.pooled}
     pooled = sorted({*rare, *(held - set(own) - {OTHER, GAP})})
     categories = sorted(text for text in own if text not in (OTHER, GAP))
     notes = []
-    if profile.numbers and profile.odd:
+    if 2 * profile.numbers >= rows and profile.odd:
         notes.append(f"column {name!r} holds numbers but for {_times(profile.odd)}, and is taken as categories")
     categories += [text for text in (OTHER, GAP) if text in own]
     pool, pool_rows = None, sum(counts[text] for text in rare)
     if rare:
-        pool = OTHER if pool_rows >= limit else own[0]
+        pool = OTHER if pool_rows >= least else own[0]
         if pool not in categories:
             categories.append(OTHER)
-        fewer = "1 category" if len(rare) == 1 else f"{len(rare)} categories"
-        why = f"with fewer than {limit} rows" if counts[rare[0]] < limit else f"beyond the {MOST_CATEGORIES} largest"
-        notes.append(f"column {name!r}: {fewer} {why} ({_rows(pool_rows)}) count as {pool!r}")
+        fewer, count = ("1 category", "counts") if len(rare) == 1 else (f"{len(rare)} categories", "count")
+        why = f"with fewer than {least} rows" if counts[rare[0]] < least else f"beyond the {_largest(len(own))}"
+        notes.append(f"column {name!r}: {fewer} {why} ({_rows(pool_rows)}) {count} as {pool!r}")
     fill = None
     if missing in ("level", "impute"):
-        fill = GAP if missing == "level" and gaps >= limit else own[0]
+        fill = GAP if missing == "level" and gaps >= least else own[0]
         if fill == GAP and GAP not in categories:
             categories.append(GAP)
         if gaps:
-            notes.append(f"column {name!r}: {gaps} missing values count as {fill!r}")
+            counted = "1 missing value counts" if gaps == 1 else f"{gaps} missing values count"
+            notes.append(f"column {name!r}: {counted} as {fill!r}")
     if len(categories) < 2:
-        return Decision(name, None, (f"column {name!r} is {categories[0]!r} in nearly every row and was left out",))
-    column = Column(name, "category", tuple(categories), fill, pool=pool, pooled=tuple(pooled))
+        others = _rows(profile.rows - counts[own[0]])
+        return Decision(name, None, (f"column {name!r} is {own[0]!r} in all but {others} and was left out",))
+    filled = 0 if fill is None else gaps
+    column = Column(name, "category", tuple(categories), fill, pool=pool, pooled=tuple(pooled), gaps=filled)
     inputs = len(categories) - 1
     about = f"column {name!r}: {len(categories)} categories became {inputs} {'input' if inputs == 1 else 'inputs'}; "
     return Decision(name, column, (*notes, about + f"coefficients compare with {categories[0]!r}"))

@@ -15,7 +15,7 @@ from skmoe.rows.table_errors import TableError
 
 __all__ = ["Dialect", "Reading", "bytes_of", "find_dialect", "find_encoding"]
 
-SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "blanks"}
 HEAD_BYTES = 2**18  # of a file, by which separator and decimal mark are found
 CHUNK_BYTES = 2**22
 MARKS = (
@@ -130,6 +130,7 @@ def find_dialect(where: str, place: Path, kind: str, asked: Reading) -> Dialect:
     if decimal == "," and asked.decimal is None:
         notes.append("numbers have decimal commas (--decimal overrules)")
     header = rows[0]
+    _refuse_lines_before_the_header(where, rows)
     if len(rows) > 1 and all(len(row) == len(header) + 1 for row in rows[1:]):
         header = ["", *header]  # R leaves row names without a name
     names = [name.strip() for name in header]
@@ -146,10 +147,25 @@ def _rows(text: str, separator: str, whole: bool) -> list[list[str]]:
     return rows if whole or len(rows) < 3 else rows[:-1]
 
 
+def _refuse_lines_before_the_header(where: str, rows: list[list[str]]) -> None:
+    """A first line of one cell above rows of several is a title."""
+    wide = [len(row) for row in rows[1:] if len(row) > 1]
+    if len(rows[0]) == 1 and len(wide) > 2 and wide.count(wide[-1]) > len(rows) // 2:
+        raise TableError(
+            f"{where}: the first line, {rows[0][0]!r}, has 1 cell and most others have {wide[-1]}; take out what "
+            "stands before the names of the columns"
+        )
+
+
 def _separator(text: str, whole: bool, usual: str) -> str:
-    """The character that splits every row into as many cells as the header has, and into the most."""
+    """The character that splits every row into as many cells as the header has, and into the most.
+
+    Blanks, which are in texts and dates too, count where no other does.
+    """
     best, most = usual, 1
     for mark in (usual, *(mark for mark in SEPARATORS if mark != usual)):
+        if mark == " " and most > 1:
+            continue
         try:
             widths = [len(row) for row in _rows(text, mark, whole)]
         except csv.Error:

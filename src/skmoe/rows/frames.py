@@ -19,7 +19,6 @@ __all__ = [
     "is_frame",
     "learn_frame",
     "needs_encoder",
-    "text_columns",
 ]
 
 TARGET = "skmoe: target"  # what outputs that have no name are called beside a table
@@ -34,7 +33,7 @@ def is_frame(X: object) -> bool:
     return type(X).__module__.partition(".")[0] in ("pandas", "polars") and type(X).__name__ == "DataFrame"
 
 
-def text_columns(X: Any) -> list[Any]:
+def _text_columns(X: Any) -> list[Any]:
     """Columns of a DataFrame that do not hold numbers or booleans."""
     if type(X).__module__.startswith("polars"):
         return [name for name, kind in X.schema.items() if not (kind.is_numeric() or str(kind) == "Boolean")]
@@ -47,7 +46,7 @@ def needs_encoder(X: Any, categorical: Any) -> bool:
     """Whether a DataFrame holds anything but numbers, lacks values, or has columns that are said to be categories."""
     if not is_frame(X) or categorical is None or 0 in X.shape:
         return False
-    if not isinstance(categorical, str) or text_columns(X):
+    if not isinstance(categorical, str) or _text_columns(X):
         return True
     if type(X).__module__.startswith("polars"):
         return any(c.null_count() or (c.dtype.is_float() and c.is_nan().any()) for c in X.get_columns())

@@ -11,8 +11,9 @@ import numpy as np
 
 from skmoe.rows.columns import Column, as_numbers, is_text
 from skmoe.rows.dates import DATE_PARTS
-from skmoe.rows.decisions import Decision, bad_columns, decide
+from skmoe.rows.decisions import Decision, bad_columns
 from skmoe.rows.files import FileTable
+from skmoe.rows.input_limit import decide_all
 from skmoe.rows.profiles import ColumnProfile, RowSample
 from skmoe.rows.table_errors import TableError, listed
 from skmoe.rows.text_numbers import text_numbers
@@ -119,9 +120,9 @@ def learn_columns(table: FileTable, request: Request) -> Learned:
     names = request.names_in(table)
     seen = _look(table, names, request)
     _check_output(seen, request)
-    decisions = [decide(seen.profiles[name], request.missing, request.dates) for name in names]
     counters = [name for name in names if _counts_rows(seen.profiles[name], table.nameless, request)]
-    decisions = [d for d in decisions if d.name not in counters]
+    profiles = [seen.profiles[name] for name in names if name not in counters]
+    decisions, crowded = decide_all(profiles, request.missing, request.dates)
     bad_columns(table.where, decisions)
     notes = [f"column {name!r} numbers the rows and was left out" for name in counters]
     no_target = seen.rows - seen.used
@@ -136,8 +137,9 @@ def learn_columns(table: FileTable, request: Request) -> Learned:
         if costs and request.missing == "error":
             raise TableError(f"missing values: {_counts(costs)}; mend them, or use --missing level, impute or drop")
         if costs:
-            seen, decisions, used, said = _without_gaps(table, request, decisions, costs, used)
+            seen, decisions, used, said, crowded = _without_gaps(table, request, decisions, costs, used)
             notes += said
+    notes += crowded
     for decision in decisions:
         notes += decision.notes
     if used < 2:
@@ -160,13 +162,13 @@ def _output_words(request: Request) -> str:
 
 def _without_gaps(
     table: FileTable, request: Request, decisions: list[Decision], costs: Mapping[str, int], before: int
-) -> tuple[_Pass, list[Decision], int, list[str]]:
+) -> tuple[_Pass, list[Decision], int, list[str], list[str]]:
     """The same from the rows that lack nothing: a second pass, since only now it is known what counts as missing."""
     left_out = [d for d in decisions if d.column is None]
     columns = [d.column for d in decisions if d.column is not None]
     while True:  # a column that the rows left do not tell apart is left out, and then costs no rows
         seen = _look(table, [column.name for column in columns], request, partial(_whole, columns, table.decimal))
-        again = [decide(seen.profiles[c.name], request.missing, request.dates, known=c) for c in columns]
+        again, crowded = decide_all(list(seen.profiles.values()), request.missing, request.dates, columns)
         constant = [d for d in again if d.column is None]
         if 2 * seen.used < before or not constant:
             break
@@ -178,7 +180,7 @@ def _without_gaps(
             f"{_counts(costs)}; use --missing level, or leave columns out with --drop"
         )
     said = [f"rows that lack a value, by column: {_counts(costs)}; {before - seen.used} of {before} rows were dropped"]
-    return seen, [*left_out, *again], seen.used, said
+    return seen, [*left_out, *again], seen.used, said, crowded
 
 
 def _whole(columns: Sequence[Column], decimal: str, batch: Any) -> np.ndarray:

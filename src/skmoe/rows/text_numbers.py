@@ -19,8 +19,8 @@ GAP_MARKS = frozenset(
 _GROUPS = {".": r"[,' \u00a0\u202f]", ",": r"[.' \u00a0\u202f]"}  # thousand separators beside a decimal mark
 _NUMBER = {
     mark: re.compile(
-        rf"[+-]?[$€£¥]?\s?(?P<whole>\d{{1,3}}(?:(?P<group>{groups})\d{{3}})(?:(?P=group)\d{{3}})*|\d+|(?=\{mark}\d))"
-        rf"(?:\{mark}(?P<part>\d*))?(?P<power>[eE][+-]?\d+)?\s?%?"
+        rf"(?P<debt>\()?(?:[+\-−]?[$€£¥]?\s?|[$€£¥]\s?[+\-−])(?P<whole>\d{{1,3}}(?:(?P<group>{groups})\d{{3}})(?:(?P=group)\d{{3}})*|\d+|(?=\{mark}\d))"
+        rf"(?:\{mark}(?P<part>\d*))?(?P<power>[eE][+-]?\d+)?\s?[%$€£¥]?(?(debt)\))"
     )
     for mark, groups in _GROUPS.items()
 }
@@ -124,5 +124,6 @@ def _read(text: str, decimal: str) -> tuple[float, bool] | None:
     if found is None:
         return None
     whole = re.sub(r"\D", "", found["whole"])
-    sign = "-" if text.startswith("-") else ""
+    before = text[: found.start("whole")]
+    sign = "-" if found["debt"] or "-" in before or "−" in before else ""  # accounts write (12) for -12
     return float(f"{sign}{whole or 0}.{found['part'] or 0}{found['power'] or ''}"), True

@@ -106,20 +106,16 @@ def writing(path: str, schema: Any) -> Iterator[Any]:
     if kind == "excel":
         raise TableError(f"{path}: Excel files are read, not written; name a .csv or .parquet file")
     if kind in TEXT:
-        from pyarrow import csv
-
-        options = csv.WriteOptions(delimiter="\t" if kind == "tsv" else ",", quoting_style="needed")
         if path == "-":
-            late = _LateWriter(lambda: csv.CSVWriter(sys.stdout.buffer, schema, write_options=options))
+            late = _LateWriter(lambda: _text_writer(sys.stdout.buffer, schema, kind))
             yield late
             late.close()
             sys.stdout.flush()
         else:
-            with (
-                gzip.open(path, "wb") if path.endswith(".gz") else open(path, "wb") as sink,
-                csv.CSVWriter(sink, schema, write_options=options) as writer,
-            ):
+            with gzip.open(path, "wb") if path.endswith(".gz") else open(path, "wb") as sink:
+                writer = _text_writer(sink, schema, kind)
                 yield writer
+                writer.close()
     elif kind == "parquet":
         from pyarrow import parquet
 
@@ -128,6 +124,40 @@ def writing(path: str, schema: Any) -> Iterator[Any]:
     else:
         with pa.ipc.new_file(path, schema) as writer:
             yield writer
+
+
+def _text_writer(sink: Any, schema: Any, kind: str) -> Any:
+    """A writer of CSV, or of TSV, to an open file."""
+    from pyarrow import csv
+
+    if len(schema) == 1:
+        return _LoneColumnWriter(sink, schema.names[0])
+    options = csv.WriteOptions(delimiter="\t" if kind == "tsv" else ",", quoting_style="needed")
+    return csv.CSVWriter(sink, schema, write_options=options)
+
+
+class _LoneColumnWriter:
+    """A writer of one column, whose rows without a value are ``""``: most readers take an empty line for no row."""
+
+    def __init__(self, sink: Any, name: str) -> None:
+        self._sink = sink
+        self._write(arrow().array([name]))
+
+    def write_batch(self, batch: Any) -> None:
+        self._write(batch.column(0))
+
+    def _write(self, values: Any) -> None:
+        import pyarrow.compute as pc
+
+        pa = arrow()
+        if pa.types.is_string(values.type):
+            doubled = pc.replace_substring(values, '"', '""')
+            values = pc.binary_join_element_wise('"', doubled, '"', "")
+        lines = pc.fill_null(pc.cast(values, pa.string()), '""').to_pylist()
+        self._sink.write("".join(f"{line}\n" for line in lines).encode())
+
+    def close(self) -> None:
+        """Nothing is held back, so there is nothing to do."""
 
 
 class _LateWriter:

@@ -80,7 +80,7 @@ def compared(found: Judgement, loss: str = "rmse") -> str:
         ours, theirs = getattr(found.mixture, loss), getattr(rival, loss)
         gain = 1 - ours / theirs if theirs > 0 else 0.0
         if abs(gain) < SAME:
-            said.append(f"as that of {rival.method}")
+            said.append(f"about that of {rival.method}")
         else:
             said.append(f"{percent(abs(gain))} {'less' if gain > 0 else 'more'} than that of {rival.method}")
     return listed(said) if said else ""
@@ -120,8 +120,11 @@ def _protocol(data: ReportData, found: Judgement) -> str:
     stopped = ""
     if found.unfinished:
         stopped = f" Of {found.folds} fits to part of the rows {found.unfinished} did not converge."
-    encoder = data.model.encoder_
-    weights = " Rows count alike there, though the fit weighted them." if encoder and encoder.weights else ""
+    weights = ""
+    if data.fit_rows is not None and data.fit_rows.weight is not None:
+        weights = " Rows count by their weights, in these fits and in the errors."
+    elif data.model.history_.get("weighted", False):
+        weights = " Rows count alike here, though the fit weighted them: their weights were not given."
     return (
         f"Each row was predicted by a model fitted to the other rows, in {found.folds} folds; so were {rivals}, in the "
         f"same folds.{some}{kept}{weights}{stopped}"
