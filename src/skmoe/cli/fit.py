@@ -73,7 +73,9 @@ def fit(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the search.")] = 0,
     max_iter: Annotated[int, typer.Option(min=1, help="Most iterations of a run.")] = 500,
     max_time: Annotated[float | None, typer.Option(help="Seconds after which the best model so far is kept.")] = None,
-    n_init: Annotated[int, typer.Option(min=1, help="Random starts; more look further where they disagree.")] = 10,
+    n_init: Annotated[
+        int, typer.Option(min=1, max=10_000, help="Random starts; more look further where they disagree.")
+    ] = 10,
     as_machine: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
     report: Annotated[str | None, typer.Option(help="HTML report to write as well.")] = None,
 ) -> None:

@@ -82,15 +82,15 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         the strength do. "auto" takes 0.3 unless held-out rows prefer another strength by more than a standard error; 0
         is maximum likelihood.
     averaging : int
-        How many models share in predictions, at most 1000; 0 for the best single one. They have several numbers of experts, if that
-        is "auto", and are weighted by the log density of held-out rows. Coefficients are always those of the best
-        single model.
+        How many models share in predictions, at most 1000; 0 for the best single one. They have several numbers of
+        experts, if that is "auto", and are weighted by the log density of held-out rows. Coefficients are always those
+        of the best single model.
     calibration : "loo" or None
         How levels of predictive distributions are corrected: by rows that were left out of fits, or not at all. With
         one expert, or with more rows than are searched, there is no correction.
     n_init : int
-        Random starts, at most 10,000. "auto" looks further where they disagree, the more the more starts: 20 takes about twice as long
-        as 10 there, and ends at a better optimum more often. "joint-em" runs each to its end.
+        Random starts, at most 10,000. "auto" looks further where they disagree, the more the more starts: 20 takes
+        about twice as long as 10 there, and ends at a better optimum more often. "joint-em" runs each to its end.
     max_iter : int
         Most iterations of a run.
     max_time : float, optional
