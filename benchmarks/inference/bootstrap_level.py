@@ -44,10 +44,15 @@ def drawn(k: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
             return X, y
 
 
-def tested(k: int, seed: int, n_bootstrap: int) -> dict[str, Any]:
-    """One table with k experts: the test of two against three, and whether BIC takes three."""
+def without_words() -> None:
+    """Leave out warnings of fits with more experts than there are."""
     for category in (ConvergenceWarning, FewRowsWarning):
         warnings.simplefilter("ignore", category)
+
+
+def tested(k: int, seed: int, n_bootstrap: int) -> dict[str, Any]:
+    """One table with k experts: the test of two against three, and whether BIC takes three."""
+    without_words()
     X, y = drawn(k, seed)
     two, three = (MoERegressor(j, random_state=seed).fit(X, y) for j in (2, 3))
     test = two.test_n_experts(X, y, n_bootstrap=n_bootstrap, random_state=seed)
@@ -56,6 +61,7 @@ def tested(k: int, seed: int, n_bootstrap: int) -> dict[str, Any]:
 
 def cost(seeds: int) -> dict[str, float]:
     """Median processor seconds of default fits with two and three experts, and of a test."""
+    without_words()
     seconds = []
     for seed in range(seeds):
         X, y, _ = make_moe(COST_ROWS, COST_COLUMNS, 2, noise_scale=0.3, random_state=seed)

@@ -72,7 +72,7 @@ def small(seed, arguments):
 
 
 def test_an_item_adds_up_its_fits_within_the_limit():
-    item, limited = cost.Item(small, 0.5), argparse.Namespace(limit=60)
+    item, limited = cost.Item(small, 0.5), argparse.Namespace(limit=60, plain=False)
     found = []
     workers.side_by_side(
         [item], lambda task, team: found.append(cost.measure(task, 0, limited, team)), {"current": sys.executable}, 1
@@ -94,7 +94,7 @@ class Slow:
 
 
 def test_an_item_over_the_limit_counts_as_the_limit():
-    spent = cost.measure(cost.Item(small, 0.5), 0, argparse.Namespace(limit=3), {"current": Slow()})["current"]
+    spent = cost.measure(cost.Item(small, 0.5), 0, argparse.Namespace(limit=3, plain=False), {"current": Slow()})["current"]
     assert spent == cost.Spent(3, [1.0], OVER)
 
 

@@ -177,7 +177,7 @@ def test_damaged_row_group_leaves_no_model(table, tmp_path):
     middle = len(raw) // 2
     raw[middle : middle + 64] = bytes(64)
     path.write_bytes(raw)
-    with pytest.raises(ValueError, match=r"rows\.parquet: cannot be read"):
+    with pytest.raises(ValueError, match=r"rows\.parquet: is damaged"):
         fitted_once.fit(path, "price")
     with pytest.raises(ValueError, match="not fitted"):
         fitted_once.predict(table)

@@ -62,6 +62,7 @@ def climb_all(
     penalties: Sequence[float] | None = None,
     *,
     groups: Sequence[int] | None = None,
+    least_kept: int | None = None,
     own: OwnRows | None = None,
     bar: float = -np.inf,
     on_step: OnStep | None = None,
@@ -70,8 +71,8 @@ def climb_all(
 
     After a first heat of EM and L-BFGS steps the better part is kept. A model is finished when steps gain next to
     nothing, and dropped where they gain too little to come near the best, or `bar`, an objective known already. Only
-    models of the same penalty are compared, or of the same group where `groups` says which start is of which; `own`
-    says what each sees of the rows, where they see different ones.
+    models of the same penalty are compared, or of the same group where `groups` says which start is of which, and at
+    least so many of them are kept; `own` says what each sees of the rows, where they see different ones.
     """
     strengths = np.full(len(starts), problem.settings.penalty) if penalties is None else np.array(penalties)
     group = np.unique(strengths, return_inverse=True)[1] if groups is None else np.array(groups)
@@ -94,7 +95,7 @@ def climb_all(
 
     ascent.em(config.em_heat)
     ascent.quasi_newton(config.heat)
-    leave(_slow_starts(ascent.objective, group, config), finished=False)
+    leave(_slow_starts(ascent.objective, group, config, least_kept), finished=False)
     steps = 0
     while len(alive):
         before = ascent.objective
@@ -119,11 +120,14 @@ def _best_of_group(objective: np.ndarray, groups: np.ndarray) -> np.ndarray:
     return best
 
 
-def _slow_starts(objective: np.ndarray, groups: np.ndarray, config: SearchConfig) -> np.ndarray:
+def _slow_starts(
+    objective: np.ndarray, groups: np.ndarray, config: SearchConfig, least_kept: int | None
+) -> np.ndarray:
     """Starts to be dropped after the first heat: the worse part of each group."""
     slow = np.ones(len(objective), dtype=bool)
+    least = config.least_kept if least_kept is None else least_kept
     for group in np.unique(groups):
         mine = np.flatnonzero(groups == group)
-        kept = max(config.least_kept, round(config.keep * len(mine)))
+        kept = max(least, round(config.keep * len(mine)))
         slow[mine[np.argsort(-objective[mine], kind="stable")[:kept]]] = False
     return slow

@@ -270,9 +270,10 @@ def converged(
     ends = climb_all(
         task.problem(fits.k, folds.rows),
         [Start("fold", StartKind.FOLD, theta) for theta in thetas],
-        replace(task.config, least_kept=1),  # the best of a fold needs no witness
+        task.config,
         strengths,
         groups=groups,
+        least_kept=1,  # the best of a fold needs no witness
         own=_seen(folds, which),
         on_step=on_step,
     )
