@@ -94,7 +94,9 @@ class Slow:
 
 
 def test_an_item_over_the_limit_counts_as_the_limit():
-    spent = cost.measure(cost.Item(small, 0.5), 0, argparse.Namespace(limit=3, plain=False), {"current": Slow()})["current"]
+    spent = cost.measure(cost.Item(small, 0.5), 0, argparse.Namespace(limit=3, plain=False), {"current": Slow()})[
+        "current"
+    ]
     assert spent == cost.Spent(3, [1.0], OVER)
 
 
