@@ -120,9 +120,7 @@ def _best_of_group(objective: np.ndarray, groups: np.ndarray) -> np.ndarray:
     return best
 
 
-def _slow_starts(
-    objective: np.ndarray, groups: np.ndarray, config: SearchConfig, least_kept: int | None
-) -> np.ndarray:
+def _slow_starts(objective: np.ndarray, groups: np.ndarray, config: SearchConfig, least_kept: int | None) -> np.ndarray:
     """Starts to be dropped after the first heat: the worse part of each group."""
     slow = np.ones(len(objective), dtype=bool)
     least = config.least_kept if least_kept is None else least_kept
