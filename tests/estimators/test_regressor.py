@@ -447,6 +447,8 @@ def of(name, what):
         ({"tol": 0}, of("tol", "a float in the range")),
         ({"max_iter": 0}, of("max_iter", "an int in the range")),
         ({"n_init": 1.5}, of("n_init", "an int in the range")),
+        ({"n_init": 10_001}, of("n_init", "an int in the range")),
+        ({"averaging": 1001}, of("averaging", "an int in the range")),
         ({"fit_intercept": "no"}, of("fit_intercept", "an instance of 'bool'")),
         ({"checkpoint": 3}, of("checkpoint", "an instance of 'str'")),
         ({"random_state": "seed"}, of("random_state", "an int")),
