@@ -11,6 +11,7 @@ import typer
 import skmoe
 from command_line import run
 from skmoe.cli import app
+from skmoe.estimators.base import MOST_MEMBERS, MOST_STARTS
 from skmoe.spectral import SpectralOptions
 
 COMMANDS = ("demo", "fit", "predict", "report", "compare", "reproduce", "bench")
@@ -57,3 +58,12 @@ def test_defaults_of_the_command_line_are_those_of_python():
     assert {name: fit[name] for name in options} == dict.fromkeys(options)
     compare = {parameter.name: parameter.default for parameter in commands["compare"].params}
     assert compare["noise"] == python["noise"].default
+
+
+@pytest.mark.parametrize(("option", "most"), [("--average", MOST_MEMBERS), ("--n-init", MOST_STARTS)])
+def test_largest_numbers_of_the_command_line_are_those_of_python(option, most):
+    """One more is refused as an option; the largest itself gets as far as the table, which is not there."""
+    told = [run("fit", "no.csv", "--target", "y", option, str(number)) for number in (most, most + 1)]
+    assert [result.exit_code for result in told] == [2, 2]
+    assert ["no.csv" in result.output for result in told] == [True, False]
+    assert option in told[1].output

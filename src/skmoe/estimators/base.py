@@ -23,7 +23,7 @@ from skmoe.search import SearchConfig
 
 __all__ = ["MixtureOfExperts"]
 
-MOST_AVERAGED = 1000
+MOST_MEMBERS = 1000
 """Models that share in predictions at most: more take hours and change no digit that counts."""
 MOST_STARTS = 10_000
 """Random starts at most."""
@@ -36,7 +36,7 @@ class MixtureOfExperts(BaseEstimator):
         "n_experts": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "fit_intercept": ["boolean"],
         "penalty": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-        "averaging": [Interval(Integral, 0, MOST_AVERAGED, closed="both")],
+        "averaging": [Interval(Integral, 0, MOST_MEMBERS, closed="both")],
         "n_init": [Interval(Integral, 1, MOST_STARTS, closed="both")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "max_time": [Interval(Real, 0, None, closed="neither"), None],

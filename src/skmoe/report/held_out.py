@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -23,12 +23,12 @@ __all__ = [
     "OF_NUMBERS",
     "Judge",
     "Judged",
+    "JudgedRows",
     "Judgement",
     "Methods",
     "Protocol",
     "TooFewRowsError",
     "cross_fitted",
-    "joined",
     "judged_on_test",
 ]
 
@@ -53,30 +53,47 @@ class Protocol(Enum):
 
 
 @dataclass(frozen=True)
-class Judged:
-    """Predictions of one method for rows that it was not fitted to.
+class JudgedRows:
+    """Rows that one method was not fitted to; what it says of them is added by kinds of outputs.
 
     Attributes
     ----------
     method : str
-    y, predicted : (n,) arrays
-    pit : (n,) array
-        Predictive distribution function at y; NaN for a method without one.
-    bounds : (n, 2) array
-        Bounds of 90% intervals; NaN without any.
+    y : (n,) array
     weight : (n,) array or None
         How much rows count; alike without it.
     """
 
     method: str
     y: np.ndarray
-    predicted: np.ndarray
-    pit: np.ndarray
-    bounds: np.ndarray
-    weight: np.ndarray | None = None
+    weight: np.ndarray | None = field(default=None, kw_only=True)
 
     def _mean(self, values: np.ndarray) -> float:
         return float(np.average(values, weights=self.weight))
+
+    def joined(self, others: Sequence[Self], order: np.ndarray) -> Self:
+        """These and other predictions of the method in one record, its rows in the given order."""
+        arrays = {f.name for f in fields(self)} - {"method", "weight"}
+        parts = [self, *others]
+        return replace(self, **{name: np.concatenate([getattr(p, name) for p in parts])[order] for name in arrays})
+
+
+@dataclass(frozen=True)
+class Judged(JudgedRows):
+    """Predictions of one method for rows that it was not fitted to.
+
+    Attributes
+    ----------
+    predicted : (n,) array
+    pit : (n,) array
+        Predictive distribution function at y; NaN for a method without one.
+    bounds : (n, 2) array
+        Bounds of 90% intervals; NaN without any.
+    """
+
+    predicted: np.ndarray
+    pit: np.ndarray
+    bounds: np.ndarray
 
     @property
     def rmse(self) -> float:
@@ -102,17 +119,6 @@ class Judged:
         if self.weight is None or np.any(np.isnan(widths)):
             return float(np.median(widths))
         return float(np.quantile(widths, 0.5, weights=self.weight, method="inverted_cdf"))
-
-    def joined(self, others: Sequence[Judged], order: np.ndarray) -> Judged:
-        """These and other predictions of the method in one record, in the given order."""
-        return joined(self, others, order)
-
-
-def joined(first: Any, others: Sequence[Any], order: np.ndarray) -> Any:
-    """Records of one method's predictions as one, its rows in the given order."""
-    arrays = {f.name for f in fields(first)} - {"method", "weight"}
-    parts = [first, *others]
-    return replace(first, **{name: np.concatenate([getattr(p, name) for p in parts])[order] for name in arrays})
 
 
 @dataclass(frozen=True)

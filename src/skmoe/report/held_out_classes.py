@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,7 +14,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skmoe.report.held_out import Judge, Methods, TooFewRowsError, joined
+from skmoe.report.held_out import Judge, JudgedRows, Methods, TooFewRowsError
 
 __all__ = ["JudgedClasses", "of_classes"]
 
@@ -23,26 +23,17 @@ ITERATIONS = 1000  # of logistic regression
 
 
 @dataclass(frozen=True)
-class JudgedClasses:
+class JudgedClasses(JudgedRows):
     """Probabilities that one method gives to classes, for rows that it was not fitted to.
 
     Attributes
     ----------
-    method : str
     y : (n,) array
         Numbers of the classes that came.
     proba : (n, C) array
-    weight : (n,) array or None
-        How much rows count; alike without it.
     """
 
-    method: str
-    y: np.ndarray
     proba: np.ndarray
-    weight: np.ndarray | None = None
-
-    def _mean(self, values: np.ndarray) -> float:
-        return float(np.average(values, weights=self.weight))
 
     @property
     def log_loss(self) -> float:
@@ -67,10 +58,6 @@ class JudgedClasses:
     @property
     def _of_truth(self) -> np.ndarray:
         return self.proba[np.arange(len(self.y)), self.y.astype(int)]
-
-    def joined(self, others: Sequence[JudgedClasses], order: np.ndarray) -> JudgedClasses:
-        """These and other predictions of the method in one record, in the given order."""
-        return joined(self, others, order)
 
 
 def of_classes(n_classes: int) -> Methods:
