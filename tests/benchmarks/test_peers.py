@@ -169,3 +169,13 @@ def test_page_shows_the_results_that_are_kept(tmp_path):
     copy.write_text(shown.read_text())
     page.update(json.loads(command.RESULTS.read_text()), copy)
     assert copy.read_text() == shown.read_text()
+
+
+@pytest.mark.parametrize(("rows", "place"), [("5000", "n=5000, d=5, k=3"), ("40000", "the same at n=40,000")])
+def test_times_of_flexmix_on_the_page_are_those_recorded(rows, place):
+    root = checkout.root()
+    found = json.loads((root / "benchmarks/results/fits.json").read_text())[rows]
+    times = [(fit["successful"] + fit["refit"]) / fit["ours"] for fit in found]
+    line = next(line for line in (root / "docs/peers.md").read_text().splitlines() if place in line)
+    spread = f" ({min(times):.0f} to {max(times):.0f} over" if len(times) > 1 else " (one problem)"
+    assert f"| 1 | {np.median(times):.0f}{spread}" in line
