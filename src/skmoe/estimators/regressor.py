@@ -17,8 +17,6 @@ from skmoe.estimators.fitting import fit_regressor
 from skmoe.estimators.predictive import Predictive
 from skmoe.inference import (
     ExpertsTest,
-    Summary,
-    diagnose,
     likelihood_ratio_test,
     small_sample_correction,
 )
@@ -392,13 +390,6 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
             sample_weight = to_device(_check_sample_weight(sample_weight, to_numpy(X), dtype=np.float64), X)
         return r_squared(self._law(), X, y, sample_weight)
 
-    def _needs_one_column(self, what: str) -> None:
-        if self.parameters_.family.columns > 1:
-            raise ValueError(
-                f"{what} needs outputs of one column; those of family={self.parameters_.family.name!r} have "
-                f"{self.parameters_.family.columns}: use log_density to judge the model"
-            )
-
     def sample(self, X: Any, random_state: Any = None) -> Array:
         """Draw an output for each row of inputs.
 
@@ -415,29 +406,6 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
             Outputs drawn from the model.
         """
         return self.predictive(X).sample(random_state)
-
-    # -- telling ------------------------------------------------------------------------------------------------------
-
-    def diagnose(self, X: Any = None, y: Any = None) -> Summary:
-        """How far the data are from what the consistent start assumes, and how sure the fit is, in plain words.
-
-        Parameters
-        ----------
-        X : (n, d) array or any other holder of rows that `fit` takes, optional
-            Rows, which may be new ones: those outside the range of the fit are counted.
-        y : (n,) array, or str, optional
-            Their outputs, or the name of their column, to judge the predictive distribution by, and of a single expert
-            the residuals.
-
-        Returns
-        -------
-        Summary
-            A table of questions, findings and what they mean.
-        """
-        check_is_fitted(self)
-        if y is not None:
-            self._needs_one_column("diagnose with y")
-        return diagnose(self, *((None, None) if X is None else rows_to_use(self, X, y)))
 
     @with_one_blas_thread
     def test_n_experts(self, X: Any, y: Any, *, n_bootstrap: int = 99, random_state: Any = None) -> ExpertsTest:

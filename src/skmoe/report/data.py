@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skmoe.inference import Input, Regime, describe_regimes, inputs_of, regimes_from_rows
+from skmoe.inference.sureness import outcome_names
 from skmoe.plots.reading import output_name
 from skmoe.report.gate_curves import GateCurve, gate_curves
 from skmoe.report.held_out import OF_NUMBERS, Judgement, Methods, cross_fitted, judged_on_test
@@ -91,13 +92,20 @@ class ReportData:
         return tuple(map(str, getattr(self.model, "classes_", ())))
 
     @property
-    def outputs_to_draw(self) -> np.ndarray | None:
-        """Outputs that can be drawn along an axis: those of the given rows, but for classes."""
-        return None if self.classes else self.y
+    def outcomes(self) -> tuple[str, ...]:
+        """What an output can be, where it is one of a few: a class, or 0 and 1; empty for numbers."""
+        return outcome_names(self.model)
+
+    @property
+    def outputs(self) -> np.ndarray | None:
+        """Outputs of the given rows as the model takes them, labels for a classifier, or None."""
+        if self.y is None or not self.classes:
+            return self.y
+        return self.model.classes_[self.y.astype(int)]
 
     @property
     def _methods(self) -> Methods:
-        return of_classes(len(self.classes)) if self.classes else OF_NUMBERS
+        return of_classes(len(self.outcomes)) if self.outcomes else OF_NUMBERS
 
     @cached_property
     def regimes(self) -> tuple[Regime, ...] | None:

@@ -13,6 +13,8 @@ from skmoe.inference import Regime, describe_regimes, feature_names, inputs_of, 
 from skmoe.inference.formatting import TWO_SIDED_95, listed, percent, short, three_digits, with_interval
 from skmoe.inference.gate_change import two_values
 from skmoe.inference.held_out import seen_counts, seen_where, unstable
+from skmoe.inference.summary import MOST_LOG
+from skmoe.inference.sureness import outcome_names
 from skmoe.plots.reading import rows
 
 __all__ = ["experts_in_words", "gate_in_words", "laws_in_words"]
@@ -122,6 +124,8 @@ def _law(model: Any, i: int, columns: Columns, spread: np.ndarray | None, target
     value, error, dof = model.expert_coef_[i], model.expert_coef_se_[i], float(model.dof_[i])
     if family.ratio:
         what, verb = RATIO_OF[family.ratio]
+        if names := outcome_names(model):
+            target = f"{target} being {names[1]}"
         return _clause(f"{what} of {target} {verb}", f"{target} does", value, error, columns, spread, dof, _ratios)
     subject = target if g.linear else f"the index inside its {g.name}"
     return _clause(subject, f"{target} does", value, error, columns, spread, dof, _slopes)
@@ -165,10 +169,10 @@ def _clause(
 def _there(model: Any, i: int, regime: Regime | None) -> str:
     """What it predicts where it holds, and its noise."""
     tail = _noise(model, i)
-    classes = getattr(model, "classes_", None)
-    if classes is not None and len(classes) > 2:
+    classes = outcome_names(model)
+    if len(classes) > 2:
         return tail  # no one number is what it predicts
-    if regime is not None and classes is not None:
+    if regime is not None and classes:
         its_rows = "its" if model.n_experts_ > 1 else "all"
         return f" Over {its_rows} rows it gives {classes[1]} a probability of {percent(regime.prediction)} on average."
     if regime is not None:
@@ -193,7 +197,7 @@ def _ratios(value: np.ndarray, error: np.ndarray, columns: Columns, chosen: list
     said = []
     for j in chosen:
         step, where = columns.two_values[j] or (1.0, f"per unit of {columns.names[j]}")
-        middle, low, high = (np.exp(step * (value[j] + s * half * error[j])) for s in (0.0, -1.0, 1.0))
+        middle, low, high = (np.exp(min(step * (value[j] + s * half * error[j]), MOST_LOG)) for s in (0.0, -1.0, 1.0))
         between = f" ({three_digits(low)} to {three_digits(high)})" if error[j] > 0 else ""
         said.append(f"by {three_digits(middle)}{between} {where}")
     return f"multiplied {listed(said)}"
