@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from skmoe.estimators.base import MixtureOfExperts
+from skmoe.estimators.exposure import predictive_over
 from skmoe.estimators.fitting import fit_regressor
 from skmoe.estimators.predictive import Predictive
 from skmoe.inference import (
@@ -279,7 +280,7 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         law = (self.parameters_.whole,)
         return PredictiveLaw(law, np.ones(1), self.calibration_, (small_sample_correction(self),))
 
-    def predictive(self, X: Any, *, held_out: tuple[Any, Any] | None = None) -> Predictive:
+    def predictive(self, X: Any, *, held_out: tuple[Any, Any] | None = None, exposure: Any = None) -> Predictive:
         """The predictive distribution of y given the inputs, row by row.
 
         Parameters
@@ -289,6 +290,9 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         held_out : (X, y), optional
             Rows that took no part in the fit, by which intervals and regions are calibrated (split conformal): with
             them they hold a new output with at least the probability asked for, whatever the truth; see `Predictive`.
+        exposure : (n,) array or float, optional
+            Of counts that were fitted with exposures: the exposure of each row, or of all. Without it the distribution
+            is that of counts for an exposure of one. Rows have to fit into memory.
 
         Returns
         -------
@@ -306,6 +310,10 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         >>> model.predictive(X[:5], held_out=(X[1000:], y[1000:])).interval(coverage=0.9).shape
         (5, 2)
         """
+        if exposure is not None:
+            if held_out is not None:
+                raise ValueError("held_out calibrates predictions without exposure; leave out one of them")
+            return predictive_over(self, self._law(), X, exposure)
         return Predictive(self, self._law(), X, held_out=held_out)
 
     def expert_predict(self, X: Any) -> Array:

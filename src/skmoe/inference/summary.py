@@ -11,7 +11,7 @@ from scipy.special import stdtr, stdtrit
 
 from skmoe.inference.covariance import split_errors
 from skmoe.inference.held_out import seen_counts, seen_where
-from skmoe.model.families import StudentFamily
+from skmoe.model.families import NegativeBinomialExposureFamily, PoissonExposureFamily, StudentFamily
 from skmoe.rows.table_errors import listed
 from skmoe.rows.visible import visible
 
@@ -136,6 +136,8 @@ def summarise(model: Any, *, robust: bool, names: Sequence[str] | None = None) -
         table.notes.append(f"missing values that were filled in or are a category of their own: {named}")
     if ratio:
         table.notes.append(f"{ratio}: by how much one unit more of the input multiplies {RATIOS[ratio]}")
+    if isinstance(p.family, PoissonExposureFamily | NegativeBinomialExposureFamily):
+        table.notes.append("counts are over exposures: rates are for an exposure of one")
     if any(seen := seen_counts(model)) and k > 1:
         counts = ", ".join(f"{i + 1} in {count}" for i, count in enumerate(seen))
         table.notes.append(f"experts seen in {seen_where(model)}: {counts}")

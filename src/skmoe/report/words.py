@@ -15,10 +15,12 @@ from skmoe.inference.gate_change import two_values
 from skmoe.inference.held_out import seen_counts, seen_where, unstable
 from skmoe.inference.summary import MOST_LOG
 from skmoe.inference.sureness import outcome_names
+from skmoe.model.families import NegativeBinomialExposureFamily, PoissonExposureFamily
 from skmoe.plots.reading import rows
 
 __all__ = ["experts_in_words", "gate_in_words", "laws_in_words"]
 
+EXPOSED = PoissonExposureFamily | NegativeBinomialExposureFamily
 NAMED = 3  # inputs that a sentence names
 CLEAR = TWO_SIDED_95  # standard errors from zero at which a direction counts as clear
 MINOR = 0.1  # effects below this share of the strongest are not named
@@ -177,7 +179,8 @@ def _there(model: Any, i: int, regime: Regime | None) -> str:
         return f" Over {its_rows} rows it gives {classes[1]} a probability of {percent(regime.prediction)} on average."
     if regime is not None:
         its_rows = "its" if model.n_experts_ > 1 else "all"
-        tail = f" Over {its_rows} rows it predicts {three_digits(regime.prediction)} on average." + tail
+        one = " for an exposure of one" if isinstance(model.parameters_.family, EXPOSED) else ""
+        tail = f" Over {its_rows} rows it predicts {three_digits(regime.prediction)}{one} on average." + tail
     return tail
 
 

@@ -197,11 +197,13 @@ def _streamed_rows(model: Any, X: Any, y: Any, weight: Any, columns: int) -> Row
 def _frame_rows(model: Any, X: Any, y: Any, weight: Any, columns: int) -> RowsToFit:
     """Rows of a DataFrame with text, dates or gaps."""
     if columns > 1:
-        raise ValueError(f"outputs of {columns} columns need inputs that are numbers without gaps; encode X first")
-    outputs = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
-    outputs = column_or_1d(outputs, warn=True)
+        outputs = check_output_columns(np.empty((len(X), 0)), y, columns)
+        typical = np.arange(float(len(outputs)))  # what inputs become does not depend on outputs
+    else:
+        outputs = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+        outputs = typical = column_or_1d(outputs, warn=True)
     check_consistent_length(X, outputs)
-    encoder = learn_frame(X, outputs, getattr(y, "name", None), model.categorical)
+    encoder = learn_frame(X, typical, getattr(y, "name", None), model.categorical)
     inputs = encode_frame(encoder, X)
     _note_columns(model, inputs.shape[1], encoder.features)
     if weight is not None:

@@ -20,6 +20,7 @@ from skmoe.model.families.trials import TrialsFamily
 from skmoe.model.family import Family
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.rows.arrays import is_array, to_device, to_numpy
+from skmoe.rows.streamed import Streamed
 
 __all__ = [
     "FAMILIES",
@@ -73,6 +74,8 @@ def with_second_column(family: Family, y: Any, weight: Any) -> tuple[Family, Any
     if not known or y is None or isinstance(y, str) or hasattr(y, "compute"):
         return family, y, weight
     pair = OF_TWO_COLUMNS[family.name]
+    if isinstance(y, Streamed):
+        return (pair if len(y.shape) == 2 else family), y, weight
     if isinstance(y, list | tuple) and all(isinstance(name, str) for name in y):
         return pair, y, weight
     values = to_numpy(y) if is_array(y) else np.asarray(y)

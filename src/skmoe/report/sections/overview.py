@@ -138,6 +138,11 @@ def _notes(data: ReportData) -> tuple[str, ...]:
             "Written from the model alone. With rows and outputs it would also show where each regime holds along "
             "each input, and how well the model predicts."
         )
+    elif data.model.parameters_.family.columns > 1:
+        notes.append(
+            f"Outputs of {data.target} come in several columns, which pictures of this page do not show: they are of "
+            "the model and the inputs."
+        )
     elif data.y is None:
         notes.append("Written without outputs. With them it would also show how well the model predicts.")
     elif data.rows.sampled:

@@ -14,6 +14,7 @@ from skmoe.report.data import ReportData
 from skmoe.report.figures import draw, draw_made
 from skmoe.report.held_out import Judged, Judgement, Protocol
 from skmoe.report.held_out_classes import JudgedClasses
+from skmoe.report.held_out_counts import has_exposure
 from skmoe.report.records import Figure, Number, Table
 
 __all__ = ["Prediction", "compared", "prediction"]
@@ -116,6 +117,8 @@ def _in_words(data: ReportData, found: Judgement) -> str:
 
 def _protocol(data: ReportData, found: Judgement) -> str:
     rivals = "least squares and boosting (scikit-learn's HistGradientBoostingRegressor)"
+    if has_exposure(data.model):
+        rivals = f"{rivals} of the rates, weighted by exposure"
     if data.outcomes:
         rivals = "logistic regression and boosting (scikit-learn's LogisticRegression, HistGradientBoostingClassifier)"
     if found.protocol is Protocol.TEST:
