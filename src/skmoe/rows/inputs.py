@@ -88,12 +88,12 @@ def stream(
     names : the inputs to take, by default all columns but `y` and `weight`
     columns : columns of the outputs; where there are several, `y` is a list of names
     """
-    if y is not None and columns > 1:
-        return _stream_outputs(X, y, weight, names, columns)
     if is_dask(X):
         from skmoe.rows import dask
 
-        return dask.stream(X, y, weight, names)
+        return dask.stream(X, y, weight, names, columns)
+    if y is not None and columns > 1:
+        return _stream_outputs(X, y, weight, names, columns)
     X, *beside = _named_beside(X, y, weight)
     table = open_table(X)
     chosen = list(names) if names is not None else [n for n in table.names if n not in beside]
@@ -114,7 +114,7 @@ def _named_beside(X: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
 def _stream_outputs(X: Any, y: Any, weight: Any, names: Any, columns: int) -> tuple[Any, Any, Any, Any]:
     """The same for outputs of several columns of a table."""
     named = isinstance(y, list | tuple) and len(y) == columns and all(isinstance(name, str) for name in y)
-    if is_dask(X) or not named:
+    if not named:
         raise TypeError(
             f"outputs of {columns} columns are given as a list of {columns} names of columns of a file or table of "
             f"pyarrow, or as an array beside an array; got X {type(X).__name__} and y {type(y).__name__}"
@@ -318,13 +318,13 @@ def apply(
         Columns of the outputs.
     """
     check_is_fitted(model)
-    if is_dask(X) and columns == 1:
+    if is_dask(X):
         from skmoe.rows import dask
 
         names = getattr(model, "feature_names_in_", None)
         if names is None and X.ndim == 2:
             _check_width(model, X)
-        return dask.apply(function, X, y, names=names, width=width)
+        return dask.apply(function, X, y, names=names, width=width, columns=columns)
     X, y = rows_to_use(model, X, y, columns)
     values = function(X) if y is None else function(X, y)
     if not like or isinstance(X, Streamed):

@@ -71,11 +71,11 @@ def with_second_column(family: Family, y: Any, weight: Any) -> tuple[Family, Any
     between 0 and 1 holds proportions, and weights are then numbers of trials.
     """
     known = family == FAMILIES.get(family.name) and family.name in OF_TWO_COLUMNS
-    if not known or y is None or isinstance(y, str) or hasattr(y, "compute"):
+    if not known or y is None or isinstance(y, str):
         return family, y, weight
     pair = OF_TWO_COLUMNS[family.name]
-    if isinstance(y, Streamed):
-        return (pair if len(y.shape) == 2 else family), y, weight
+    if isinstance(y, Streamed) or hasattr(y, "compute"):  # of Dask, or read in blocks
+        return (pair if y.ndim == 2 and y.shape[1] == 2 else family), y, weight
     if isinstance(y, list | tuple) and all(isinstance(name, str) for name in y):
         return pair, y, weight
     values = to_numpy(y) if is_array(y) else np.asarray(y)
