@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from skmoe.inference.covariance import split_errors
+from skmoe.inference.formatting import ratio_text
 from skmoe.inference.held_out import seen_counts, seen_where
 from skmoe.model.families import NegativeBinomialExposureFamily, PoissonExposureFamily, StudentFamily
 from skmoe.rows.table_errors import listed
@@ -72,8 +73,10 @@ class Summary:
 
 
 def cell_text(value: Any, digits: int = 4) -> str:
-    """A cell as text: numbers with so many significant digits, nothing for NaN."""
+    """A cell as text: numbers with so many significant digits, nothing for NaN; ratios near 1 with more."""
     if isinstance(value, float):
+        if 0 < abs(value - 1) < 0.5 * 10 ** (1 - digits):
+            return ratio_text(value)
         return "" if np.isnan(value) else f"{value:.{digits}g}"
     return str(value)
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from skmoe.inference import Regime, describe_regimes, feature_names, inputs_of, where_in_words
-from skmoe.inference.formatting import TWO_SIDED_95, listed, percent, short, three_digits, with_interval
+from skmoe.inference.formatting import TWO_SIDED_95, listed, percent, ratio_text, short, three_digits, with_interval
 from skmoe.inference.gate_change import two_values
 from skmoe.inference.held_out import seen_counts, seen_where, unstable
 from skmoe.inference.summary import MOST_LOG
@@ -23,6 +23,7 @@ __all__ = ["experts_in_words", "gate_in_words", "laws_in_words"]
 EXPOSED = PoissonExposureFamily | NegativeBinomialExposureFamily
 NAMED = 3  # inputs that a sentence names
 CLEAR = TWO_SIDED_95  # standard errors from zero at which a direction counts as clear
+TRIFLE = 0.005  # log of a ratio per unit below which more units are told of
 MINOR = 0.1  # effects below this share of the strongest are not named
 RATIO_OF = {  # what a ratio multiplies, and the verb that follows
     "rate ratio": ("the mean", "is"),
@@ -199,11 +200,19 @@ def _ratios(value: np.ndarray, error: np.ndarray, columns: Columns, chosen: list
     half = float(stdtrit(dof, 0.975))
     said = []
     for j in chosen:
-        step, where = columns.two_values[j] or (1.0, f"per unit of {columns.names[j]}")
+        step, where = columns.two_values[j] or _step(float(value[j]), columns.names[j])
         middle, low, high = (np.exp(min(step * (value[j] + s * half * error[j]), MOST_LOG)) for s in (0.0, -1.0, 1.0))
-        between = f" ({three_digits(low)} to {three_digits(high)})" if error[j] > 0 else ""
-        said.append(f"by {three_digits(middle)}{between} {where}")
+        between = f" ({ratio_text(low)} to {ratio_text(high)})" if error[j] > 0 else ""
+        said.append(f"by {ratio_text(middle)}{between} {where}")
     return f"multiplied {listed(said)}"
+
+
+def _step(value: float, name: str) -> tuple[float, str]:
+    """So many units of an input, a power of ten, that they change the odds or the mean by more than a trifle."""
+    if not 0 < abs(value) < TRIFLE:
+        return 1.0, f"per unit of {name}"
+    step = 10.0 ** np.ceil(np.log10(10 * TRIFLE / abs(value)))
+    return step, f"per {step:,.0f} units of {name}"
 
 
 def _seen(model: Any, i: int) -> str:

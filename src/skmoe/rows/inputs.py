@@ -200,7 +200,7 @@ def _frame_rows(model: Any, X: Any, y: Any, weight: Any, columns: int) -> RowsTo
         outputs = check_output_columns(np.empty((len(X), 0)), y, columns)
         typical = np.arange(float(len(outputs)))  # what inputs become does not depend on outputs
     else:
-        outputs = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+        outputs = check_array(plain_numbers(y, "y"), ensure_2d=False, dtype=np.float64, input_name="y")
         outputs = typical = column_or_1d(outputs, warn=True)
     check_consistent_length(X, outputs)
     encoder = learn_frame(X, typical, getattr(y, "name", None), model.categorical)
