@@ -102,10 +102,14 @@ def same(model, other):
 def test_rows_of_pytorch_give_the_same_fit(name, fits):
     torch = pytest.importorskip("torch")
     case = CASES[name]
-    found = case.model().fit(torch.from_numpy(inputs()), torch.from_numpy(case.y))
-    same(fits(name), found)
-    log_density = found.log_density(torch.from_numpy(inputs()), torch.from_numpy(case.y))
-    assert_allclose(np.asarray(log_density), fits(name).log_density(inputs(), case.y), rtol=1e-5, atol=1e-6)
+    for device in ("cpu", *(["cuda"] if torch.cuda.is_available() else [])):
+        X, y = (torch.from_numpy(values).to(device) for values in (inputs(), case.y))
+        found = case.model().fit(X, y)
+        same(fits(name), found)
+        log_density = found.log_density(X, y)
+        assert log_density.device.type == device
+        expected = fits(name).log_density(inputs(), case.y)
+        assert_allclose(log_density.cpu().numpy(), expected, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", list(CASES))

@@ -63,6 +63,8 @@ def predict(
         raise ValueError("--proba is of classifiers, which skmoe fit --family classes fits; this model is a regression")
     if classes is not None and interval is not None:
         raise ValueError("--interval is of regressions; use --proba for the probabilities of classes")
+    if interval is not None and fitted.parameters_.family.few_values:
+        note("outputs are 0 and 1; the prediction is the probability of 1, and intervals tell little more")
     table = tables.open_asked(data, separator, decimal, encoding)
     for line in table.notes:
         note(line)

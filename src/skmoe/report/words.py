@@ -15,7 +15,7 @@ from skmoe.inference.gate_change import two_values
 from skmoe.inference.held_out import seen_counts, seen_where, unstable
 from skmoe.inference.summary import MOST_LOG
 from skmoe.inference.sureness import outcome_names
-from skmoe.model.families import NegativeBinomialExposureFamily, PoissonExposureFamily
+from skmoe.model.families import NegativeBinomialExposureFamily, PoissonExposureFamily, StudentFamily
 from skmoe.plots.reading import rows
 
 __all__ = ["experts_in_words", "gate_in_words", "laws_in_words"]
@@ -190,8 +190,13 @@ def _noise(model: Any, i: int) -> str:
     if not family.has_scale:
         return ""
     scale = three_digits(model.noise_scale_[i])
+    if isinstance(family, StudentFamily):
+        dof = float(np.broadcast_to(family.noise_dof, model.n_experts_)[i])
+        return f" Its noise is Student's t of scale {scale} with {three_digits(dof)} degrees of freedom."
+    if family.scale_name == "variation" and family.discrete:
+        return f" Its counts spread more than Poisson's: their rate has a coefficient of variation of {scale}."
     if family.scale_name == "variation":
-        return f" Its outputs have a coefficient of variation of {scale} beyond what the mean explains."
+        return f" Its outputs have a coefficient of variation of {scale} about their mean."
     return f" Its noise has a standard deviation of {scale}{' in the logs' if family.ratio else ''}."
 
 
