@@ -116,6 +116,17 @@ class InputMap:
         b = b * s + self.y_shift
         return MoEParameters(A * s, W, theta.sigma * s, b=b, c=c, family=family, origin=self.origin)
 
+    def slopes(self) -> tuple[np.ndarray, np.ndarray]:
+        """What a unit of each coefficient of an expert, and of a gate vector, is in the caller's units.
+
+        Coefficients of all columns of X, then the intercept, by those of a vector here: (d + 1, De), (d + 1, Dg).
+        """
+        experts, gate = (
+            np.column_stack(self._to_caller(np.eye(size), columns)).T
+            for size, columns in ((self.De, self.expert_columns), (self.Dg, self.gate_columns))
+        )
+        return experts * self.y_scale, gate
+
     def _to_caller(self, M: np.ndarray, columns: tuple[int, ...] | None) -> tuple[np.ndarray, np.ndarray]:
         coef, shift = (M[:, :-1], M[:, -1]) if self.intercept else (M, np.zeros(len(M)))
         full = np.zeros((len(M), self.width))

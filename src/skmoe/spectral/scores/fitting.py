@@ -9,6 +9,7 @@ import numpy as np
 from skmoe.rows.arrays import Array, array_namespace, columns, to_device, to_numpy
 from skmoe.rows.blocks import sum_over_blocks, take_rows
 from skmoe.rows.checks import generator
+from skmoe.rows.threads import one_openmp_thread
 from skmoe.spectral.scores.gaussian import Gaussian, InputLaw
 from skmoe.spectral.scores.mixture import GaussianMixture
 
@@ -65,11 +66,12 @@ def fit_law(
     sample = _drawn(X, weight, FIT_ROWS, rng)
     (whole,) = gaussian.components(d)
     standard = (sample - whole.mean) @ whole.whitener.T
-    fits = [
-        Fitter(m, n_init=n_init, random_state=int(rng.integers(2**31)), reg_covar=1e-6).fit(standard)
-        for m in range(1, max_components + 1)
-        if n >= 2 * m * (d + 1) ** 2
-    ]
+    with one_openmp_thread():
+        fits = [
+            Fitter(m, n_init=n_init, random_state=int(rng.integers(2**31)), reg_covar=1e-6).fit(standard)
+            for m in range(1, max_components + 1)
+            if n >= 2 * m * (d + 1) ** 2
+        ]
     best = min(fits, key=lambda fit: fit.bic(standard)) if fits else None
     if best is None or best.n_components == 1:
         return gaussian
