@@ -34,6 +34,7 @@ __all__ = [
     "batch_posterior",
     "batch_sums",
     "batch_totals",
+    "has_compiled_sums",
 ]
 
 BatchKernel = Callable[..., tuple[Array, ...]]
@@ -183,16 +184,8 @@ def batch_totals(
         return kernel(batch_posterior(family, W, A, scale, block.U, block.V, block.y), block, *rest)
 
     channels = channels or S * k * family.predictors
-    return _totals(problem, on_block, *more, block_rows=batch_block_rows(channels, like), channels=channels)
-
-
-def _totals(
-    problem: Problem, on_block: BatchKernel, *more: Array | None, block_rows: int, channels: int
-) -> list[Array]:
-    """Totals of ``on_block(x, y, weight, *more)`` over the rows."""
-    rows = problem.rows
-    arrays = (rows.X, rows.y, rows.weight, *more)
-    return list(sum_over_blocks(on_block, *arrays, block_rows=block_rows, shared=rows.n * channels >= SHARED_DOUBLES))
+    arrays, shared = (rows.X, rows.y, rows.weight, *more), rows.n * channels >= SHARED_DOUBLES
+    return list(sum_over_blocks(on_block, *arrays, block_rows=batch_block_rows(channels, like), shared=shared))
 
 
 def batch_block_rows(channels: int, like: Array) -> int:
@@ -247,7 +240,7 @@ def batch_sums(
 
     rows = problem.rows
     rows.passes.count += 1
-    if rows.map.shared and is_compiled(problem.family, rows.X, rows.y):
+    if has_compiled_sums(problem):
         totals = _compiled_totals(problem, batch, run_weight, grams)
     else:
         totals = batch_totals(problem, batch, kernel, run_weight)
@@ -261,10 +254,15 @@ def batch_sums(
     return BatchSums(ll, share, statistic, eg.reshape(S, k, De), gg.reshape(S, k, Dg), expert_gram, gate_gram)
 
 
+def has_compiled_sums(problem: Problem) -> bool:
+    """Whether `batch_sums` is compiled code: for linear Gaussian experts that see the same inputs as the gate."""
+    return problem.rows.map.shared and is_compiled(problem.family, problem.rows.X)
+
+
 def _compiled_totals(
     problem: Problem, batch: ThetaBatch, run_weight: np.ndarray | None, grams: bool
 ) -> list[np.ndarray]:
-    """The same totals by compiled code, where experts and gate see the same inputs."""
+    """The totals of `batch_sums` by compiled code."""
     rows, channels = problem.rows, batch.W.shape[0] * batch.k
     both = np.concatenate([part.reshape(channels, -1) for part in (batch.W, batch.A)])
 
@@ -280,8 +278,9 @@ def _compiled_totals(
         gram = weighted_grams(sums.curves, U)
         return *parts, gram[:channels], gram[channels:]
 
-    block_rows = max(64, COMPILED_DOUBLES // channels)
-    return _totals(problem, on_block, run_weight, block_rows=block_rows, channels=channels)
+    arrays, block_rows = (rows.X, rows.y, rows.weight, run_weight), max(64, COMPILED_DOUBLES // channels)
+    shared = rows.n * (channels + both.shape[1]) >= SHARED_DOUBLES
+    return list(sum_over_blocks(on_block, *arrays, block_rows=block_rows, shared=shared))
 
 
 def _run_totals(rows: Any, run_weight: Array) -> Array:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from skmoe.likelihood.batch import ThetaBatch, batch_sums, has_compiled_sums
 from skmoe.likelihood.hessian import assembled, grouped, input_blocks, noise_blocks, score_blocks
 from skmoe.likelihood.penalty import penalty_at, penalty_information
 from skmoe.likelihood.problem import Problem
@@ -73,9 +74,22 @@ def _gradient_of(problem: Problem, theta: Theta, sums: list[Any]) -> Gradient:
 
 def gradient(problem: Problem, theta: Theta) -> Gradient:
     """Objective and gradient per row, in one pass."""
+    if has_compiled_sums(problem):
+        return _compiled_gradient(problem, theta)
     rows = block_rows_for(max(problem.De, problem.Dg) + 6 * problem.k)
     sums = problem.mean_of(lambda post, block: _gradient_sums(problem, post, block), theta, block_rows=rows)
     return _gradient_of(problem, theta, sums)
+
+
+def _compiled_gradient(problem: Problem, theta: Theta) -> Gradient:
+    """The same from the sums of an EM step, for linear experts with Gaussian noise."""
+    sums = batch_sums(problem, ThetaBatch.of([theta]), grams=False)
+    noise = problem.family.scale_slope(sums.statistic[0], sums.share[0], theta.sigma)
+    experts = sums.expert_gradient[0] / problem.family.step_scale(theta.sigma)[:, None]
+    scales = [np.sum(noise[group]) for group in problem.noise_groups]
+    return _gradient_of(
+        problem, theta, [sums.log_likelihood[0], sums.share[0], experts, sums.gate_gradient[0, :-1], *scales]
+    )
 
 
 def information(problem: Problem, theta: Theta) -> Curvature:

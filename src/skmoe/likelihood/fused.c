@@ -70,7 +70,7 @@ INSIDE double logarithm(double x) {
     p = p * q + 1.0 / 7;
     p = p * q + 1.0 / 5;
     p = p * q + 1.0 / 3;
-    return e * 0.69314718055994530942 + 2.0 * (f + f * q * p);
+    return e * 0.69314718055994530942 + 2.0 * (f + f * q * p) + (x - x); /* what is not finite stays so */
 }
 
 /* For S models of k experts and b rows.
@@ -100,25 +100,29 @@ void skmoe_fused_sums(ptrdiff_t S, ptrdiff_t k, ptrdiff_t b, double *restrict lo
             for (ptrdiff_t i = 0; i < m; i++) w[i] = weight ? weight[s * weight_model + (at + i) * weight_row] : 1.0;
             for (ptrdiff_t i = 0; i < m; i++) top[i] = peak[i] = -1.0 / 0.0, gates[i] = joints[i] = 0.0;
             for (ptrdiff_t c = 0; c < k; c++) {
+                const double *restrict l = logits + (s * k + c) * b + at;
+                for (ptrdiff_t i = 0; i < m; i++) top[i] = l[i] > top[i] ? l[i] : top[i];
+            }
+            for (ptrdiff_t c = 0; c < k; c++) {
                 const ptrdiff_t channel = s * k + c;
                 const double *restrict l = logits + channel * b + at;
-                double *restrict r = residual + channel * b + at, *restrict joint = mine + c * STRIP;
+                double *restrict r = residual + channel * b + at;
+                double *restrict joint = mine + c * STRIP, *restrict p = gate + c * STRIP;
                 const double h = half_precision[channel], log_s = log_scale[channel];
 #pragma omp simd
                 for (ptrdiff_t i = 0; i < m; i++) {
-                    const double e = out[i] - r[i], j = l[i] - h * (e * e) - log_s;
+                    const double e = out[i] - r[i], below = l[i] - top[i], j = below - h * (e * e) - log_s;
                     r[i] = e;
+                    p[i] = below;
                     joint[i] = j;
-                    top[i] = l[i] > top[i] ? l[i] : top[i];
                     peak[i] = j > peak[i] ? j : peak[i];
                 }
             }
             for (ptrdiff_t c = 0; c < k; c++) {
-                const double *restrict l = logits + (s * k + c) * b + at;
                 double *restrict joint = mine + c * STRIP, *restrict p = gate + c * STRIP;
 #pragma omp simd
                 for (ptrdiff_t i = 0; i < m; i++) {
-                    p[i] = exponential(l[i] - top[i]);
+                    p[i] = exponential(p[i]);
                     joint[i] = exponential(joint[i] - peak[i]);
                     gates[i] += p[i];
                     joints[i] += joint[i];
@@ -127,7 +131,7 @@ void skmoe_fused_sums(ptrdiff_t S, ptrdiff_t k, ptrdiff_t b, double *restrict lo
             double part = 0;
 #pragma omp simd reduction(+ : part)
             for (ptrdiff_t i = 0; i < m; i++) {
-                part += w[i] * (peak[i] - top[i] + logarithm(joints[i] / gates[i]));
+                part += w[i] * (peak[i] + logarithm(joints[i] / gates[i]));
                 gates[i] = 1.0 / gates[i];
                 joints[i] = w[i] / joints[i];
             }

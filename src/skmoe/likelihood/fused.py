@@ -18,6 +18,7 @@ import numpy as np
 
 from skmoe.model.family import Family
 from skmoe.model.gaussian import GaussianFamily
+from skmoe.rows.streamed import Streamed
 
 __all__ = ["BLOCK_DOUBLES", "FusedSums", "fused_sums", "is_compiled"]
 
@@ -51,16 +52,17 @@ def _library() -> Any | None:
     if library.skmoe_fused_version() != VERSION:
         return None
     function = library.skmoe_fused_sums
-    table = [c_void_p, c_ssize_t, c_ssize_t]
+    table: list[Any] = [c_void_p, c_ssize_t, c_ssize_t]
     function.argtypes = [*[c_ssize_t] * 3, c_void_p, c_void_p, *table, *table, *[c_void_p] * 7]
     function.restype = None
     return function
 
 
-def is_compiled(family: Family, *arrays: Any) -> bool:
-    """Whether compiled code serves experts of a family on these rows."""
+def is_compiled(family: Family, X: Any) -> bool:
+    """Whether compiled code serves experts of a family on rows in memory, or in a file."""
     linear = type(family) is GaussianFamily and family.g.linear
-    return linear and all(type(a) is np.ndarray for a in arrays) and _library() is not None
+    here = type(X) is np.ndarray or (isinstance(X, Streamed) and not X.remote)
+    return linear and here and _library() is not None
 
 
 def _table(values: np.ndarray | None) -> tuple[int | None, int, int]:

@@ -21,7 +21,14 @@ from typing import Any, ParamSpec, TypeVar
 import scipy.linalg  # noqa: F401 - its own BLAS has to be loaded before the libraries are listed
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["in_order", "one_blas_thread", "one_openmp_thread", "threads_allowed", "with_one_blas_thread", "without_warnings"]
+__all__ = [
+    "in_order",
+    "one_blas_thread",
+    "one_openmp_thread",
+    "threads_allowed",
+    "with_one_blas_thread",
+    "without_warnings",
+]
 
 AHEAD = 3
 """Blocks handed out per thread before the first of them is asked for, so that memory stays flat."""

@@ -168,7 +168,9 @@ class BatchAscent:
     ) -> None:
         """Move the models `rows` to where they were proposed."""
         every = len(rows) == len(self)
-        there, some, ridges = (part if every else part.picked(rows) for part in (proposal, sums, self.ridges))
+        there, some, ridges = proposal, sums, self.ridges
+        if not every:
+            there, some, ridges = there.picked(rows), some.picked(rows), ridges.picked(rows)
         vector, gradient = self._pack(there), self._gradient(there, some, ridges)
         if pairs:
             self._memory.remember(rows, vector - self.vector[rows], self.gradient[rows] - gradient)
