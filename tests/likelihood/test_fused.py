@@ -77,8 +77,12 @@ def test_weights_of_rows_and_of_models(rng, by_numpy):
 
 @compiled
 def test_outputs_of_each_model_by_itself(rng, by_numpy):
-    problem, batch = problem_of(rng, outputs=4), batch_of(rng, 4, 3, 5)
-    assert_same(batch_sums(problem, batch), by_numpy(batch_sums, problem, batch))
+    batch = batch_of(rng, 4, 3, 5)
+    for outputs in (1, 4):  # one column serves all models
+        problem = problem_of(rng, outputs=outputs)
+        assert_same(batch_sums(problem, batch), by_numpy(batch_sums, problem, batch))
+    with pytest.raises(ValueError, match=r"4 models cannot be of shape \(333, 3\)"):
+        batch_sums(problem_of(rng, outputs=3), batch)
 
 
 @compiled

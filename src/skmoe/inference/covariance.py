@@ -33,7 +33,9 @@ def covariance_of(optimum: Optimum | None, *, robust: bool = True) -> Covariance
     if optimum is None or not optimum.fit.identified:
         return None
     problem, fit = optimum.problem, optimum.fit
-    outer = score_outer(problem, fit.theta) if robust else fit.curvature.information
+    outer = fit.curvature.information
+    if robust:
+        outer = score_outer(problem, fit.theta) if fit.curvature.outer is None else fit.curvature.outer
     inner = covariances(fit.curvature.information, outer, fit.free, problem.total)
     J = _slopes_in_callers_units(optimum)
     return Covariance(*(J @ C @ J.T for C in inner))

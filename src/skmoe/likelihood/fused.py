@@ -65,12 +65,14 @@ def is_compiled(family: Family, X: Any) -> bool:
     return linear and here and _library() is not None
 
 
-def _table(values: np.ndarray | None) -> tuple[int | None, int, int]:
-    """Where values (b,) or (b, S) lie, and how far apart those of two rows and of two models are."""
+def _table(values: np.ndarray | None, rows: int, models: int) -> tuple[int | None, int, int]:
+    """Where values (b,), (b, 1) or (b, S) lie, and how far apart those of two rows and of two models are."""
     if values is None:
         return None, 0, 0
+    if values.shape not in ((rows,), (rows, 1), (rows, models)):  # compiled code would read beyond them
+        raise ValueError(f"values of {rows} rows and {models} models cannot be of shape {values.shape}")
     row, *model = (step // values.itemsize for step in values.strides)
-    return values.ctypes.data, row, model[0] if model else 0
+    return values.ctypes.data, row, model[0] if values.ndim == 2 and values.shape[1] > 1 else 0
 
 
 def _buffers(shape: tuple[int, int], curves: bool) -> tuple[np.ndarray, np.ndarray | None]:
@@ -95,8 +97,8 @@ def fused_sums(
         Inputs of both.
     scale : (S, k) array
         Noise.
-    y : (b,) or (b, S) array
-    weight : (b,) or (b, S) array, optional
+    y : (b,), (b, 1) or (b, S) array
+    weight : (b,), (b, 1) or (b, S) array, optional
     curves : bool
         Whether weights of Gram matrices are wanted.
     """
@@ -107,14 +109,15 @@ def fused_sums(
     np.matmul(both, U, out=channels)
     y = np.asarray(y, dtype=np.float64)
     weight = None if weight is None else np.asarray(weight, dtype=np.float64)
+    scale = np.ascontiguousarray(scale)
     log_scale, half_precision = np.log(scale), 0.5 / scale**2
     log_density, share, squares = np.empty(S), np.empty((S, k)), np.empty((S, k))
     work = np.empty(2 * k * STRIP)
     first = channels.ctypes.data
     function(
         *(S, k, b, first, first + channels.nbytes // 2),
-        *_table(y),
-        *_table(weight),
+        *_table(y, b, S),
+        *_table(weight, b, S),
         *(part.ctypes.data for part in (log_scale, half_precision, log_density, share, squares)),
         None if weights is None else weights.ctypes.data,
         work.ctypes.data,
