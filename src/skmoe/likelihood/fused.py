@@ -71,8 +71,8 @@ def _table(values: np.ndarray | None, rows: int, models: int) -> tuple[int | Non
         return None, 0, 0
     if values.shape not in ((rows,), (rows, 1), (rows, models)):  # compiled code would read beyond them
         raise ValueError(f"values of {rows} rows and {models} models cannot be of shape {values.shape}")
-    row, *model = (step // values.itemsize for step in values.strides)
-    return values.ctypes.data, row, model[0] if values.ndim == 2 and values.shape[1] > 1 else 0
+    steps: list[int] = [step // values.itemsize for step in values.strides]
+    return values.ctypes.data, steps[0], steps[1] if len(steps) == 2 and values.shape[-1] > 1 else 0
 
 
 def _buffers(shape: tuple[int, int], curves: bool) -> tuple[np.ndarray, np.ndarray | None]:

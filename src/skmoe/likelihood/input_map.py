@@ -11,7 +11,7 @@ from skmoe.likelihood.theta import Theta
 from skmoe.model.family import Family
 from skmoe.model.gate import with_zero_row
 from skmoe.model.parameters import MoEParameters
-from skmoe.rows.arrays import Array, array_namespace, design, device, to_device, with_ones
+from skmoe.rows.arrays import Array, array_namespace, columns, design, device, to_device, with_ones
 
 __all__ = ["InputMap"]
 
@@ -77,7 +77,7 @@ class InputMap:
         """Block of rows (b, d) as channels by rows: z, and a last channel of ones with an intercept."""
         if self.transform is None and not np.any(self.center):
             return design(x, self.intercept)
-        Z = design(x, False)
+        Z = design(x, False) if self.transform is None else columns(x)  # a product lays rows out by itself
         if self.origin is not None:
             Z = Z - to_device(self.origin, x)[:, None]
         Z = Z - to_device(self.center, x)[:, None]
