@@ -11,7 +11,7 @@ from skmoe.likelihood import score_outer
 from skmoe.search import Optimum
 from skmoe.search.solvers import cholesky
 
-__all__ = ["Covariance", "at_zero", "covariance_of", "split_errors"]
+__all__ = ["Covariance", "at_zero", "callers_slopes", "covariance_of", "split_errors"]
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def covariance_of(optimum: Optimum | None, *, robust: bool = True) -> Covariance
     if robust:
         outer = score_outer(problem, fit.theta) if fit.curvature.outer is None else fit.curvature.outer
     inner = covariances(fit.curvature.information, outer, fit.free, problem.total)
-    J = _slopes_in_callers_units(optimum)
+    J = callers_slopes(optimum)
     return Covariance(*(J @ C @ J.T for C in inner))
 
 
@@ -58,7 +58,7 @@ def covariances(
     return model, robust
 
 
-def _slopes_in_callers_units(optimum: Optimum) -> np.ndarray:
+def callers_slopes(optimum: Optimum) -> np.ndarray:
     """Derivatives of all parameters in the caller's units, (A, b, W, c, sigma), over those of the fit."""
     problem, order = optimum.problem, optimum.order
     k, m = problem.k, problem.family.predictors
