@@ -273,3 +273,25 @@ def test_columns_that_do_not_tell_of_the_target_are_refused(measured, words, sai
     result = run("fit", folder / "rows.csv", "--target", target, *options, *INPUTS, 1, "--out", folder / "m.skmoe")
     assert result.exit_code != 0
     assert said in result.stderr
+
+
+def test_classes_of_a_table_read_in_blocks_keep_their_names(folder, monkeypatch):
+    words = ("--target", "answer", "--columns", "a,b", "--family", "classes", "--experts", 1)
+    held = run("fit", folder / "rows.csv", *words, "--out", folder / "held.skmoe")
+    monkeypatch.setattr("skmoe.cli.tables.LARGE", 1)
+    result = run("fit", folder / "rows.csv", *words, "--out", folder / "blocks.skmoe")
+    assert result.exit_code == 0
+    assert "rows are read in blocks" in result.stderr
+    assert result.stdout.splitlines()[-1].replace("blocks", "held") == held.stdout.splitlines()[-1]
+    one, other = (skmoe.load(folder / f"{name}.skmoe") for name in ("held", "blocks"))
+    assert other.classes_.tolist() == one.classes_.tolist() == ["no", "yes"]
+    np.testing.assert_allclose(other.expert_coef_, one.expert_coef_, rtol=1e-5)
+
+
+def test_counts_over_exposures_are_read_in_blocks(measured, rates, monkeypatch):
+    monkeypatch.setattr("skmoe.cli.tables.LARGE", 1)
+    words = ("--target", "visits", "--family", "poisson", "--exposure", "days", *INPUTS, 2)
+    result = run("fit", measured / "rows.csv", *words, "--out", measured / "b.skmoe")
+    assert result.exit_code == 0
+    held, blocks = (skmoe.load(measured / f"{name}.skmoe") for name in ("v", "b"))
+    np.testing.assert_allclose(blocks.expert_coef_, held.expert_coef_, rtol=1e-5)

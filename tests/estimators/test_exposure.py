@@ -102,7 +102,35 @@ def test_outputs_are_laid_out_as_fits_take_them(layout, beside, expected):
 
 
 def test_layouts_that_are_none_are_refused():
-    with pytest.raises(ValueError, match="must be one of exposure, trials, censored, truncated; got 'offset'"):
+    with pytest.raises(ValueError, match="one of exposure, trials, censored, truncated, as given; got 'offset'"):
         OutputColumns("offset", ("n",))
     with pytest.raises(ValueError, match="outputs with trials have 1 columns beside"):
         OutputColumns("trials", ("n", "m"))
+
+
+def test_columns_of_a_file_with_text_are_taken_by_name(rows, tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    X, y, days = rows
+    town = np.where(np.arange(800) % 3, "Bern", "Oslo")
+    table = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "town": town})
+    pq.write_table(pa.table({**table, "y": y, "days": days}), tmp_path / "rows.parquet", row_group_size=300)
+    both, names = np.column_stack([y, days]), ["y", "days"]
+    model = MoERegressor(2, family="poisson", random_state=0).fit(tmp_path / "rows.parquet", names)
+    plain = MoERegressor(2, family="poisson", random_state=0).fit(table, both)
+    assert list(model.feature_names_in_) == ["a", "b", "town=Oslo"]
+    assert_allclose(model.expert_coef_, plain.expert_coef_, rtol=1e-5)
+    assert_allclose(model.log_density(tmp_path / "rows.parquet", names), plain.log_density(table, both), rtol=1e-5)
+    with pytest.raises(TypeError, match=r"those of the fit, \['y', 'days'\]; got \['days', 'y'\]"):
+        model.log_density(tmp_path / "rows.parquet", names[::-1])
+
+
+def test_bounds_of_a_file_with_text_may_be_infinite(rows, tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    X, noise = rows[0], np.random.default_rng(1).standard_normal(800)
+    spend = 1 + X[:, 0] + 0.5 * noise
+    low, high = np.where(spend < 0, -np.inf, spend), np.maximum(spend, 0)
+    table = pd.DataFrame({"a": X[:, 0], "town": ["Bern", "Oslo"] * 400})
+    pq.write_table(pa.table({**table, "low": low, "high": high}), tmp_path / "rows.parquet")
+    model = MoERegressor(1, family="censored-gaussian").fit(tmp_path / "rows.parquet", ["low", "high"])
+    plain = MoERegressor(1, family="censored-gaussian").fit(table, np.column_stack([low, high]))
+    assert_allclose(model.expert_coef_, plain.expert_coef_, rtol=1e-5)

@@ -149,6 +149,8 @@ def fit(
         random_state=seed,
     )
     fit_watched(with_most_experts(model, max_experts), X, y, weight)
+    if labels is not None and hasattr(X.X, "chunks"):  # rows that are read in blocks were numbered
+        model.classes_ = labels
     save_or_keep(model, out)
     fit_of_rows = _score(model, X, y, weight)
     used = model.history_["rows"]

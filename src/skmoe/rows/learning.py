@@ -154,7 +154,7 @@ def learn_columns(table: FileTable, request: Request) -> Learned:
         notes += decision.notes
     if used < 2:
         raise TableError(f"{used} of {seen.rows} rows can be used, and at least two are needed")
-    if seen.target.low == seen.target.high:
+    if seen.target.low == seen.target.high and not request.beside:
         raise TableError(
             f"target {request.target!r} is {seen.target.low:g} in every row; there is nothing to learn from it"
         )
@@ -273,7 +273,7 @@ def _check_output(seen: _Pass, request: Request) -> None:
         )
     if seen.used == 0 and not target.numbers:
         raise TableError(f"target {request.target!r} holds no values")
-    if target.infinite:
+    if target.infinite and not request.beside:  # a bound may be
         raise TableError(f"target {request.target!r} holds infinity; mend those rows")
     for beside, profile in seen.beside.items():
         if profile.odd or not profile.numbers:

@@ -20,6 +20,7 @@ class OutputLayout(StrEnum):
     TRIALS = "trials"
     CENSORED = "censored"
     TRUNCATED = "truncated"
+    AS_GIVEN = "as given"
 
 
 BESIDE = {OutputLayout.EXPOSURE: 1, OutputLayout.TRIALS: 1, OutputLayout.CENSORED: 2, OutputLayout.TRUNCATED: 2}
@@ -34,7 +35,8 @@ class OutputColumns:
     layout : str
         One of `OutputLayout`. "exposure": the target counts over it. "trials": the target counts successes among them.
         "censored": a lower and an upper bound; a target at or beyond one is known only to be so. "truncated": a lower
-        and an upper bound, beyond which rows would not be in the table.
+        and an upper bound, beyond which rows would not be in the table. "as given": columns are those of an output as
+        `MoERegressor.fit` takes it.
     beside : tuple of str, float or None
         Names of columns, or numbers that hold for all rows; None for no bound.
     """
@@ -43,9 +45,12 @@ class OutputColumns:
     beside: tuple[str | float | None, ...]
 
     def __post_init__(self) -> None:
-        if self.layout not in BESIDE:
-            raise TableError(f"the layout of an output must be one of {', '.join(BESIDE)}; got {self.layout!r}")
-        if len(self.beside) != BESIDE[OutputLayout(self.layout)]:
+        if self.layout not in list(OutputLayout):
+            raise TableError(f"the layout of an output must be one of {', '.join(OutputLayout)}; got {self.layout!r}")
+        if self.layout == OutputLayout.AS_GIVEN:
+            if not self.beside or not all(isinstance(one, str) for one in self.beside):
+                raise TableError(f"columns beside a target as given are names; got {self.beside!r}")
+        elif len(self.beside) != BESIDE[OutputLayout(self.layout)]:
             raise TableError(f"outputs with {self.layout} have {BESIDE[OutputLayout(self.layout)]} columns beside")
 
     @property
@@ -56,7 +61,12 @@ class OutputColumns:
     @property
     def width(self) -> int:
         """Numbers that an output is laid out as."""
-        return 3 if self.layout == OutputLayout.TRUNCATED else 2
+        return 3 if self.layout == OutputLayout.TRUNCATED else 1 + len(self.beside) if self.as_given else 2
+
+    @property
+    def as_given(self) -> bool:
+        """Whether columns are taken as they are."""
+        return self.layout == OutputLayout.AS_GIVEN
 
     def laid_out(self, target: np.ndarray, found: Mapping[str, np.ndarray]) -> np.ndarray:
         """Outputs (n, width) as `MoERegressor.fit` takes them.
@@ -73,6 +83,8 @@ class OutputColumns:
         (n, width) array
             Counts and exposures, successes and failures, lower and upper bounds, or outputs and their bounds.
         """
+        if self.as_given:
+            return np.column_stack([target, *(found[str(one)] for one in self.beside)])
         ends = (-np.inf, np.inf) if len(self.beside) == 2 else (np.nan,)
         parts = [
             found[one] if isinstance(one, str) else np.full(len(target), end if one is None else one)
