@@ -260,7 +260,8 @@ def _family(header: Mapping[str, Any]) -> Family:
 def _family_setting(family: Family) -> str | Family:
     """The setting that a fit of a family was asked for by."""
     if isinstance(family, StudentFamily) and family.learned:
-        return StudentFamily(learned=True, per_expert=True) if family.per_expert else family.name
+        asked = StudentFamily(learned=True, per_expert=family.per_expert, least_dof=family.least_dof)
+        return family.name if asked == FAMILIES[family.name] else asked
     for name, known in FAMILIES.items():
         if family == known:
             return name
