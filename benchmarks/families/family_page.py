@@ -38,10 +38,15 @@ def reach() -> str:
 def coverage() -> str:
     """How often 95% intervals hold the truth."""
     rows = [
-        [one["family"], f"{one['rows']}", f"{one['penalty']:g}", f"{one['plain']:.1f}%", f"{one['sandwich']:.1f}%"]
+        [
+            one["family"],
+            f"{one['rows']}",
+            "default" if one["penalty"] == "auto" else f"{one['penalty']:g}",
+            *(f"{one[what]:.1f}%" for what in ("experts", "gate", "sandwich")),
+        ]
         for one in recorded("family_coverage").values()
     ]
-    return pages.markdown(["family", "rows of a table", "penalty", "observed information", "sandwich"], rows)
+    return pages.markdown(["family", "rows of a table", "penalty", "experts", "gate", "experts, sandwich"], rows)
 
 
 def flexmix() -> str:

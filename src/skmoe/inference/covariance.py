@@ -12,7 +12,7 @@ from skmoe.likelihood import score_outer
 from skmoe.search import Optimum
 from skmoe.search.solvers import cholesky
 
-__all__ = ["Covariance", "at_zero", "covariance_of", "split_errors"]
+__all__ = ["Covariance", "at_zero", "callers_slopes", "covariance_of", "slopes_at_zero", "split", "split_errors"]
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,17 @@ def covariance_of(optimum: Optimum | None, *, robust: bool = True) -> Covariance
     problem, fit = optimum.problem, optimum.fit
     outer = score_outer(problem, fit.theta) if robust else fit.curvature.information
     inner = covariances(fit.curvature.information, outer, fit.free, problem.total)
-    J = affine_part(lambda v: _in_callers_units(optimum, v), problem.pack(fit.theta))
+    J = callers_slopes(optimum)
+    return Covariance(*(J @ C @ J.T for C in inner))
+
+
+def callers_slopes(optimum: Optimum) -> np.ndarray:
+    """Derivatives of (A, b, W, c, sigma) in the caller's units over the parameters of a fit, (q, p)."""
+    problem = optimum.problem
+    J = affine_part(lambda v: _in_callers_units(optimum, v), problem.pack(optimum.fit.theta))
     # the noise is learned as its logarithm: slopes there, not differences
     J[-problem.k :] = _noise_slopes(optimum)[optimum.order]
-    return Covariance(*(J @ C @ J.T for C in inner))
+    return J
 
 
 def covariances(
@@ -80,13 +87,19 @@ def at_zero(covariance: np.ndarray | None, k: int, origin: np.ndarray | None, m:
     """
     if covariance is None or origin is None:
         return covariance
+    J = slopes_at_zero(k, origin, m)
+    return J @ covariance @ J.T
+
+
+def slopes_at_zero(k: int, origin: np.ndarray, m: int = 1) -> np.ndarray:
+    """Derivatives of (A, b, W, c, sigma) with intercepts at inputs of zero over those with intercepts at an origin."""
     d = len(origin)
-    J = np.eye(len(covariance))
+    J = np.eye((m + 1) * k * (d + 1) + k)
     for start, vectors in ((0, k * m), (k * m * (d + 1), k)):  # experts, then gate
         for i in range(vectors):
             first = start + i * d
             J[start + vectors * d + i, first : first + d] = -origin
-    return J @ covariance @ J.T
+    return J
 
 
 def _noise_slopes(optimum: Optimum) -> np.ndarray:
@@ -104,11 +117,14 @@ def split_errors(covariance: np.ndarray | None, k: int, d: int, m: int = 1) -> d
 
     Experts have m predictors each; those of their coefficients are (k, m, d) where there are several.
     """
-    several = () if m == 1 else (m,)
     if covariance is None:
-        errors = np.full((m + 1) * k * (d + 1) + k, np.nan)
-    else:
-        errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+        return split(np.full((m + 1) * k * (d + 1) + k, np.nan), k, d, m)
+    return split(np.sqrt(np.maximum(np.diag(covariance), 0.0)), k, d, m)
+
+
+def split(values: np.ndarray, k: int, d: int, m: int = 1) -> dict[str, np.ndarray]:
+    """A vector over (A, b, W, c, sigma) by name, in the shapes of `split_errors`."""
+    several = () if m == 1 else (m,)
     sizes = {
         "expert_coef": (k, *several, d),
         "expert_intercept": (k, *several),
@@ -119,6 +135,6 @@ def split_errors(covariance: np.ndarray | None, k: int, d: int, m: int = 1) -> d
     parts, start = {}, 0
     for name, shape in sizes.items():
         size = int(np.prod(shape))
-        parts[name] = errors[start : start + size].reshape(shape)
+        parts[name] = values[start : start + size].reshape(shape)
         start += size
     return parts
