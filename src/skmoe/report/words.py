@@ -125,7 +125,7 @@ def _law(model: Any, i: int, columns: Columns, spread: np.ndarray | None, target
     if family.ratio:
         what, verb = RATIO_OF[family.ratio]
         ends = Ends(*(ends[i] for ends in intervals_of(model)["expert_coef"]))
-        ratios = partial(_ratios, ends=ends)
+        error, ratios = _error_towards_zero(value, ends, dof), partial(_ratios, ends=ends)
         return _clause(f"{what} of {target} {verb}", f"{target} does", value, error, columns, spread, dof, ratios)
     subject = target if g.linear else f"the index inside its {g.name}"
     return _clause(subject, f"{target} does", value, error, columns, spread, dof, _slopes)
@@ -137,11 +137,17 @@ def _class_laws(model: Any, i: int, columns: Columns, spread: np.ndarray | None,
     said = []
     for c, name in enumerate(others):
         odds = f"the odds of {target} being {name} rather than {first}"
-        told = model.expert_coef_, model.expert_coef_se_, *intervals_of(model)["expert_coef"]
-        value, error, *ends = (np.reshape(v[i], (len(others), -1))[c] for v in told)
-        ratios = partial(_ratios, ends=Ends(*ends))
+        told = model.expert_coef_, *intervals_of(model)["expert_coef"]
+        value, *low_high = (np.reshape(v[i], (len(others), -1))[c] for v in told)
+        ends = Ends(*low_high)
+        error, ratios = _error_towards_zero(value, ends, np.inf), partial(_ratios, ends=ends)
         said.append(_clause(f"{odds} are", f"{odds} do", value, error, columns, spread, np.inf, ratios))
     return "; ".join(said)
+
+
+def _error_towards_zero(value: np.ndarray, ends: Ends, dof: float) -> np.ndarray:
+    """The standard error whose interval ends towards zero where the given one does."""
+    return np.where(value > 0, value - ends.low, ends.high - value) / stdtrit(dof, 0.975)
 
 
 def _clause(
