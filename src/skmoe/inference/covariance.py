@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,19 +33,12 @@ def covariance_of(optimum: Optimum | None, *, robust: bool = True) -> Covariance
     if optimum is None or not optimum.fit.identified:
         return None
     problem, fit = optimum.problem, optimum.fit
-    outer = score_outer(problem, fit.theta) if robust else fit.curvature.information
+    outer = fit.curvature.information
+    if robust:
+        outer = score_outer(problem, fit.theta) if fit.curvature.outer is None else fit.curvature.outer
     inner = covariances(fit.curvature.information, outer, fit.free, problem.total)
     J = callers_slopes(optimum)
     return Covariance(*(J @ C @ J.T for C in inner))
-
-
-def callers_slopes(optimum: Optimum) -> np.ndarray:
-    """Derivatives of (A, b, W, c, sigma) in the caller's units over the parameters of a fit, (q, p)."""
-    problem = optimum.problem
-    J = affine_part(lambda v: _in_callers_units(optimum, v), problem.pack(optimum.fit.theta))
-    # the noise is learned as its logarithm: slopes there, not differences
-    J[-problem.k :] = _noise_slopes(optimum)[optimum.order]
-    return J
 
 
 def covariances(
@@ -66,18 +58,22 @@ def covariances(
     return model, robust
 
 
-def affine_part(map_to: Callable[[np.ndarray], np.ndarray], at: np.ndarray) -> np.ndarray:
-    """Matrix of an affine map, read off its values at the neighbours of a point: (outputs, inputs)."""
-    base = map_to(at)
-    return np.stack([map_to(at + step) - base for step in np.eye(len(at))], axis=1)
-
-
-def _in_callers_units(optimum: Optimum, vector: np.ndarray) -> np.ndarray:
-    """All parameters in the caller's units as one vector (A, b, W, c, sigma)."""
-    problem = optimum.problem
-    theta = problem.unpack(vector, optimum.fit.theta)
-    p = problem.rows.map.to_parameters(theta, problem.family).permuted(optimum.order)
-    return np.concatenate([p.A.ravel(), p.b.ravel(), p.W.ravel(), p.c, p.sigma])
+def callers_slopes(optimum: Optimum) -> np.ndarray:
+    """Derivatives of all parameters in the caller's units, (A, b, W, c, sigma), over those of the fit."""
+    problem, order = optimum.problem, optimum.order
+    k, m = problem.k, problem.family.predictors
+    expert, vector = problem.rows.map.slopes()
+    told = np.eye(k)[order]
+    experts, gates = np.kron(told, np.eye(m)), (told - told[-1])[:, :-1]  # the last gate vector told is zero
+    a, w = k * problem.De, (k - 1) * problem.Dg
+    parts = [(slice(0, a), experts, expert), (slice(a, a + w), gates, vector)]
+    rows = []
+    for columns, which, slopes in parts:
+        for part in (slopes[:-1], slopes[-1:]):  # coefficients, then intercepts
+            J = np.zeros((len(which) * len(part), problem.n_parameters))
+            J[:, columns] = np.kron(which, part)
+            rows.append(J)
+    return np.vstack([*rows, _noise_slopes(optimum)[order]])
 
 
 def at_zero(covariance: np.ndarray | None, k: int, origin: np.ndarray | None, m: int = 1) -> np.ndarray | None:

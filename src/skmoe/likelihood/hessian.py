@@ -6,6 +6,8 @@ that share one.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from skmoe.likelihood.problem import Problem
@@ -18,13 +20,16 @@ from skmoe.rows.arrays import Array, array_namespace
 from skmoe.rows.products import place_blocks, unpack_symmetric, weighted_grams
 
 __all__ = [
+    "ChannelWeights",
     "assembled",
     "expert_expert_weights",
     "expert_gate_weights",
     "grouped",
-    "input_blocks",
+    "information_weights",
+    "input_sums",
     "noise_blocks",
-    "score_blocks",
+    "score_noise_blocks",
+    "score_weights",
 ]
 
 
@@ -73,55 +78,72 @@ def _inside(R: Array, law: Law, m: int) -> Array:
     return as_channels(times(R, law.curvature - products))
 
 
-def _input_sums(
-    problem: Problem, block: Block, expert: Array, cross: Array | None = None, gate: Array | None = None
-) -> tuple[Array, ...]:
-    """Sums of channel weights times x x': expert-expert (packed), expert-gate (full or packed), gate-gate (packed).
+class ChannelWeights(NamedTuple):
+    """Weights of a row's x x' in the blocks expert-expert, expert-gate and gate-gate; one expert has no gate."""
 
-    A single expert has no gate.
-    """
-    U, V, _, weight = block
-    xp = array_namespace(U)
-    expert = weighted(expert, weight)
-    if cross is None or gate is None:
-        return (weighted_grams(expert, U),)
-    cross, gate = weighted(cross, weight), weighted(gate, weight)
-    if problem.rows.map.shared:
-        grams = weighted_grams(xp.concat([expert, cross, gate], axis=0), U)
-        first, second = expert.shape[0], expert.shape[0] + cross.shape[0]
-        return grams[:first, :], grams[first:second, :], grams[second:, :]
-    mixed = xp.stack([(U * cross[c, :]) @ V.T for c in range(cross.shape[0])])
-    return weighted_grams(expert, U), mixed, weighted_grams(gate, V)
+    expert: Array
+    cross: Array | None = None
+    gate: Array | None = None
 
 
-def input_blocks(problem: Problem, post: Posterior, block: Block) -> tuple[Array, ...]:
-    """Sums of the information's blocks over inputs."""
+def information_weights(problem: Problem, post: Posterior) -> ChannelWeights:
+    """Weights of the information's blocks."""
     m = problem.family.predictors
     RA = as_channels(times(post.R, post.law.score))
     expert = expert_expert_weights(RA, _inside(post.R, post.law, m), m)
     if problem.k == 1:
-        return _input_sums(problem, block, expert)
+        return ChannelWeights(expert)
     gate = gate_channels(post.P) - gate_channels(post.R)
-    return _input_sums(problem, block, expert, expert_gate_weights(RA, post.R, m), gate)
+    return ChannelWeights(expert, expert_gate_weights(RA, post.R, m), gate)
 
 
-def score_blocks(problem: Problem, post: Posterior, block: Block) -> tuple[Array, ...]:
-    """Sums of the blocks of the scores' outer products, laid out as those of the information.
+def score_weights(problem: Problem, post: Posterior) -> ChannelWeights:
+    """Weights of the blocks of the scores' outer products.
 
     Products of channels come first, then those of inputs: a quarter of the work of outer products of whole scores.
     """
+    RA, E = as_channels(times(post.R, post.law.score)), (post.R - post.P)[:-1, :]
+    if problem.k == 1:
+        return ChannelWeights(pair_weights(RA))
+    cross = array_namespace(RA).reshape(RA[:, None, :] * E[None, :, :], (-1, RA.shape[1]))
+    return ChannelWeights(pair_weights(RA), cross, pair_weights(E))
+
+
+def input_sums(problem: Problem, block: Block, *weights: ChannelWeights) -> tuple[Array, ...]:
+    """Sums of channel weights times x x', for one set of weights after the other.
+
+    For each expert-expert (packed) and, with a gate, expert-gate (packed, or full where the gate sees other columns)
+    and gate-gate (packed). Where experts and gate see the same columns, all are one product.
+    """
+    U, V, _, weight = block
+    xp = array_namespace(U)
+    if problem.rows.map.shared:
+        channels = [weighted(C, weight) for part in weights for C in part if C is not None]
+        grams = weighted_grams(xp.concat(channels, axis=0) if len(channels) > 1 else channels[0], U)
+        ends = np.cumsum([C.shape[0] for C in channels]).tolist()
+        return tuple(grams[end - C.shape[0] : end, :] for C, end in zip(channels, ends, strict=True))
+    sums = list[Array]()
+    for part in weights:
+        expert, cross, gate = (None if C is None else weighted(C, weight) for C in part)
+        sums.append(weighted_grams(expert, U))
+        if cross is not None:
+            sums.append(xp.stack([(U * cross[c, :]) @ V.T for c in range(cross.shape[0])]))
+            sums.append(weighted_grams(gate, V))
+    return tuple(sums)
+
+
+def score_noise_blocks(problem: Problem, post: Posterior, block: Block) -> tuple[Array, ...]:
+    """Sums of the blocks of the scores' outer products with those over log scales, laid out as `noise_blocks`."""
+    if not problem.noise_groups:
+        return ()
     U, V, _, weight = block
     xp = array_namespace(U)
     RA, E = as_channels(times(post.R, post.law.score)), (post.R - post.P)[:-1, :]
-    gated = (xp.reshape(RA[:, None, :] * E[None, :, :], (-1, RA.shape[1])), pair_weights(E)) if problem.k > 1 else ()
-    sums = _input_sums(problem, block, pair_weights(RA), *gated)
-    if not problem.noise_groups:
-        return sums
     noise = xp.stack(grouped(problem, post.R * post.law.scale_score))
     T = weighted(noise, weight)
     experts = [xp.reshape((RA * T[s, :]) @ U.T, (-1,)) for s in range(T.shape[0])]
     gates = [xp.reshape((E * T[s, :]) @ V.T, (-1,)) for s in range(T.shape[0])]
-    return *sums, T @ noise.T, xp.zeros_like(T[:, 0]), xp.stack(experts), xp.stack(gates)
+    return T @ noise.T, xp.zeros_like(T[:, 0]), xp.stack(experts), xp.stack(gates)
 
 
 def noise_blocks(problem: Problem, post: Posterior, block: Block) -> tuple[Array, ...]:

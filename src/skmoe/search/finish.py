@@ -17,7 +17,7 @@ from skmoe.search.ascent import SUFFICIENT, Ascent, Point
 from skmoe.search.climb import BatchAscent
 from skmoe.search.config import SearchConfig
 from skmoe.search.records import Control
-from skmoe.search.solvers import Pair, cholesky, two_loop
+from skmoe.search.solvers import Pair, two_loop
 
 __all__ = ["EMTrace", "Fit", "extend", "maximise", "polish", "run_em"]
 
@@ -67,7 +67,7 @@ class Fit:
             ascent.problem.at_floor(point.theta),
             point.curvature.share,
             ascent.problem.is_admissible(point.theta, point.curvature.share),
-            cholesky(point.curvature.information[np.ix_(free, free)]) is not None,
+            point.concave,
             point.curvature,
             free,
         )
@@ -194,11 +194,9 @@ def _climb_by_subsample(
 
 def _carry(ascent: Ascent, part: Point, tol: float) -> bool:
     """L-BFGS on all rows from the optimum of some, where their gradient is known; whether the Hessian allowed it."""
-    H, free = part.curvature.information, part.free()
-    factor = cholesky(H[np.ix_(free, free)])
-    if factor is not None:
-        _quasi_newton(ascent, factor, free, tol)
-    return factor is not None
+    if part.factor is not None:
+        _quasi_newton(ascent, part.factor, part.free(), tol)
+    return part.concave
 
 
 def _quasi_newton(ascent: Ascent, factor: tuple[np.ndarray, bool], free: np.ndarray, tol: float) -> None:
