@@ -4,8 +4,8 @@
 
 Needs R with flexmix (on Debian: r-cran-flexmix). Both by maximum likelihood, with a softmax gate over the inputs said
 and no least share; flexmix from so many random starts with a tolerance of 1e-8, the best of which goes on to 1e-13.
-Printed are the log-likelihood of skmoe and of flexmix's best start, seconds of skmoe's fit and CPU seconds of one start
-of flexmix, and, where both end at the same optimum, how far coefficients and standard errors of experts (flexmix's
+Printed are the log-likelihood of skmoe and of flexmix's best start, CPU seconds of skmoe's fit and of one start of
+flexmix, and, where both end at the same optimum, how far coefficients and standard errors of experts (flexmix's
 ``refit``) differ at most. The Hessian of ``refit`` is that of an optimiser and not always exact: standard errors are
 compared with second differences of the log-likelihood as well.
 
@@ -115,15 +115,15 @@ def by_flexmix(case: Case, path: Path, d: int, starts: int) -> dict[str, Any]:
 
 
 def fitted(case: Case, X: np.ndarray, y: np.ndarray) -> tuple[MoERegressor, float]:
-    """The fit of skmoe by maximum likelihood, and its seconds."""
-    begun = time.perf_counter()
+    """The fit of skmoe by maximum likelihood, and its CPU seconds."""
+    begun = time.process_time()
     columns = {"expert_features": case.experts, "gate_features": case.gate}
     how = {"penalty": 0, "calibration": None, "random_state": 0, "n_init": case.n_init}
     model = MoERegressor(case.k, family=Unbounded() if case.infinite else case.family, **how, **columns)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(X, y)
-    return model, time.perf_counter() - begun
+    return model, time.process_time() - begun
 
 
 def best_of_flexmix(case: Case, theirs: dict[str, Any]) -> float:

@@ -50,12 +50,12 @@ def coverage() -> str:
 
 
 def flexmix() -> str:
-    """Log-likelihoods and seconds beside those of flexmix."""
+    """Log-likelihoods and CPU seconds beside those of flexmix."""
     rows = []
     for title, one in recorded("family_flexmix").items():
-        seconds = [f"{one['skmoe_seconds']:.1f}", f"{one['flexmix_seconds']:.1f}"]
+        seconds = [f"{one['skmoe_seconds']:.2f}", f"{one['flexmix_seconds']:.2f}"]
         rows.append([title, f"{one['skmoe']:.2f}", f"{one['flexmix']:.2f}", *seconds, f"{one['n_init']}"])
-    return pages.markdown(["table", "skmoe", "flexmix", "seconds", "of one start of flexmix", "`n_init`"], rows)
+    return pages.markdown(["table", "skmoe", "flexmix", "CPU seconds", "of one start of flexmix", "`n_init`"], rows)
 
 
 def texts() -> dict[str, str]:
