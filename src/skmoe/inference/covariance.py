@@ -11,7 +11,7 @@ from skmoe.likelihood import score_outer
 from skmoe.search import Optimum
 from skmoe.search.solvers import cholesky
 
-__all__ = ["Covariance", "at_zero", "callers_slopes", "covariance_of", "split_errors"]
+__all__ = ["Covariance", "at_zero", "callers_slopes", "covariance_of", "slopes_at_zero", "split", "split_errors"]
 
 
 @dataclass(frozen=True)
@@ -83,13 +83,19 @@ def at_zero(covariance: np.ndarray | None, k: int, origin: np.ndarray | None, m:
     """
     if covariance is None or origin is None:
         return covariance
+    J = slopes_at_zero(k, origin, m)
+    return J @ covariance @ J.T
+
+
+def slopes_at_zero(k: int, origin: np.ndarray, m: int = 1) -> np.ndarray:
+    """Derivatives of (A, b, W, c, sigma) with intercepts at inputs of zero over those with intercepts at an origin."""
     d = len(origin)
-    J = np.eye(len(covariance))
+    J = np.eye((m + 1) * k * (d + 1) + k)
     for start, vectors in ((0, k * m), (k * m * (d + 1), k)):  # experts, then gate
         for i in range(vectors):
             first = start + i * d
             J[start + vectors * d + i, first : first + d] = -origin
-    return J @ covariance @ J.T
+    return J
 
 
 def _noise_slopes(optimum: Optimum) -> np.ndarray:
@@ -107,11 +113,14 @@ def split_errors(covariance: np.ndarray | None, k: int, d: int, m: int = 1) -> d
 
     Experts have m predictors each; those of their coefficients are (k, m, d) where there are several.
     """
-    several = () if m == 1 else (m,)
     if covariance is None:
-        errors = np.full((m + 1) * k * (d + 1) + k, np.nan)
-    else:
-        errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+        return split(np.full((m + 1) * k * (d + 1) + k, np.nan), k, d, m)
+    return split(np.sqrt(np.maximum(np.diag(covariance), 0.0)), k, d, m)
+
+
+def split(values: np.ndarray, k: int, d: int, m: int = 1) -> dict[str, np.ndarray]:
+    """A vector over (A, b, W, c, sigma) by name, in the shapes of `split_errors`."""
+    several = () if m == 1 else (m,)
     sizes = {
         "expert_coef": (k, *several, d),
         "expert_intercept": (k, *several),
@@ -122,6 +131,6 @@ def split_errors(covariance: np.ndarray | None, k: int, d: int, m: int = 1) -> d
     parts, start = {}, 0
     for name, shape in sizes.items():
         size = int(np.prod(shape))
-        parts[name] = errors[start : start + size].reshape(shape)
+        parts[name] = values[start : start + size].reshape(shape)
         start += size
     return parts

@@ -113,10 +113,10 @@ def information(problem: Problem, theta: Theta) -> Curvature:
     with_outer = problem.rows.n >= OUTER_ROWS
 
     def kernel(post: Posterior, block: Block) -> tuple[Any, ...]:
-        weights = [information_weights(problem, post)]
+        weights = [information_weights(problem, post, block.weight)]
         noise = noise_blocks(problem, post, block)
         if with_outer:
-            weights.append(score_weights(problem, post))
+            weights.append(score_weights(problem, post, block.weight))
             noise = *noise, *score_noise_blocks(problem, post, block)
         return *_gradient_sums(problem, post, block), *input_sums(problem, block, *weights), *noise
 
@@ -142,7 +142,7 @@ def score_outer(problem: Problem, theta: Theta) -> np.ndarray:
     """Mean over rows of the outer product of a row's score, (p, p): the middle of the sandwich."""
 
     def kernel(post: Posterior, block: Block) -> tuple[Any, ...]:
-        sums = input_sums(problem, block, score_weights(problem, post))
+        sums = input_sums(problem, block, score_weights(problem, post, block.weight))
         return *sums, *score_noise_blocks(problem, post, block)
 
     totals = problem.mean_of(kernel, theta, block_rows=_information_rows(problem))

@@ -39,17 +39,18 @@ def grouped(problem: Problem, C: Array) -> list[Array]:
     return [xp.sum(C[group, :], axis=0) for group in problem.noise_groups]
 
 
-def pair_weights(C: Array) -> Array:
-    """Products of channels, c_i c_j for i <= j, by rows of the upper triangle."""
-    return array_namespace(C).concat([C[i : i + 1, :] * C[i:, :] for i in range(C.shape[0])], axis=0)
+def pair_weights(C: Array, weight: Array | None = None) -> Array:
+    """Products of channels, c_i c_j for i <= j, by rows of the upper triangle, times row weights."""
+    own = weighted(C, weight)
+    return array_namespace(C).concat([own[i : i + 1, :] * C[i:, :] for i in range(C.shape[0])], axis=0)
 
 
-def expert_expert_weights(RA: Array, inside: Array, m: int = 1) -> Array:
+def expert_expert_weights(RA: Array, inside: Array, m: int = 1, weight: Array | None = None) -> Array:
     """Channel weights of the blocks i <= j of all experts' predictors: r_i alpha_i r_j alpha_j, plus a part inside.
 
     `inside` holds that part for the pairs of predictors of each expert, (k m (m + 1) / 2, b).
     """
-    weights, start, first = pair_weights(RA), 0, 0
+    weights, inside, start, first = pair_weights(RA, weight), weighted(inside, weight), 0, 0
     for i in range(RA.shape[0]):
         width = m - i % m  # predictors of the same expert, from this one on
         weights[start : start + width, :] += inside[first : first + width, :]
@@ -79,34 +80,39 @@ def _inside(R: Array, law: Law, m: int) -> Array:
 
 
 class ChannelWeights(NamedTuple):
-    """Weights of a row's x x' in the blocks expert-expert, expert-gate and gate-gate; one expert has no gate."""
+    """Weights of a row's x x' in the blocks expert-expert, expert-gate and gate-gate; one expert has no gate.
+
+    Row weights are in them: as factors of a channel they cost far less than of all products of channels.
+    """
 
     expert: Array
     cross: Array | None = None
     gate: Array | None = None
 
 
-def information_weights(problem: Problem, post: Posterior) -> ChannelWeights:
+def information_weights(problem: Problem, post: Posterior, weight: Array | None) -> ChannelWeights:
     """Weights of the information's blocks."""
     m = problem.family.predictors
     RA = as_channels(times(post.R, post.law.score))
-    expert = expert_expert_weights(RA, _inside(post.R, post.law, m), m)
+    expert = expert_expert_weights(RA, _inside(post.R, post.law, m), m, weight)
     if problem.k == 1:
         return ChannelWeights(expert)
-    gate = gate_channels(post.P) - gate_channels(post.R)
-    return ChannelWeights(expert, expert_gate_weights(RA, post.R, m), gate)
+    gate = gate_channels(post.P, weight)
+    gate -= gate_channels(post.R, weight)
+    return ChannelWeights(expert, expert_gate_weights(weighted(RA, weight), post.R, m), gate)
 
 
-def score_weights(problem: Problem, post: Posterior) -> ChannelWeights:
+def score_weights(problem: Problem, post: Posterior, weight: Array | None) -> ChannelWeights:
     """Weights of the blocks of the scores' outer products.
 
     Products of channels come first, then those of inputs: a quarter of the work of outer products of whole scores.
     """
     RA, E = as_channels(times(post.R, post.law.score)), (post.R - post.P)[:-1, :]
+    expert = pair_weights(RA, weight)
     if problem.k == 1:
-        return ChannelWeights(pair_weights(RA))
-    cross = array_namespace(RA).reshape(RA[:, None, :] * E[None, :, :], (-1, RA.shape[1]))
-    return ChannelWeights(pair_weights(RA), cross, pair_weights(E))
+        return ChannelWeights(expert)
+    cross = weighted(RA, weight)[:, None, :] * E[None, :, :]
+    return ChannelWeights(expert, array_namespace(RA).reshape(cross, (-1, RA.shape[1])), pair_weights(E, weight))
 
 
 def input_sums(problem: Problem, block: Block, *weights: ChannelWeights) -> tuple[Array, ...]:
@@ -115,20 +121,19 @@ def input_sums(problem: Problem, block: Block, *weights: ChannelWeights) -> tupl
     For each expert-expert (packed) and, with a gate, expert-gate (packed, or full where the gate sees other columns)
     and gate-gate (packed). Where experts and gate see the same columns, all are one product.
     """
-    U, V, _, weight = block
+    U, V = block.U, block.V
     xp = array_namespace(U)
     if problem.rows.map.shared:
-        channels = [weighted(C, weight) for part in weights for C in part if C is not None]
+        channels = [C for part in weights for C in part if C is not None]
         grams = weighted_grams(xp.concat(channels, axis=0) if len(channels) > 1 else channels[0], U)
         ends = np.cumsum([C.shape[0] for C in channels]).tolist()
         return tuple(grams[end - C.shape[0] : end, :] for C, end in zip(channels, ends, strict=True))
     sums = list[Array]()
     for part in weights:
-        expert, cross, gate = (None if C is None else weighted(C, weight) for C in part)
-        sums.append(weighted_grams(expert, U))
-        if cross is not None:
-            sums.append(xp.stack([(U * cross[c, :]) @ V.T for c in range(cross.shape[0])]))
-            sums.append(weighted_grams(gate, V))
+        sums.append(weighted_grams(part.expert, U))
+        if part.cross is not None:
+            sums.append(xp.stack([(U * part.cross[c, :]) @ V.T for c in range(part.cross.shape[0])]))
+            sums.append(weighted_grams(part.gate, V))
     return tuple(sums)
 
 

@@ -47,6 +47,7 @@ __all__ = [
     "KINDS",
     "MEMBER_ARRAYS",
     "NUMBERS",
+    "PROFILE",
     "SETTINGS",
     "TABLE",
     "arrays_of",
@@ -83,6 +84,8 @@ COVARIANCES = {
     "covariance_robust_": ArraySpec(("q", "q"), COVARIANCE),
 }
 """There where the data identify the model (``identified_``), and only there."""
+PROFILE = {"profile_intervals_": ArraySpec(("q", 2))}
+"""There where ``model.json`` says that the profile likelihood was followed."""
 AT_ORIGIN = {"expert_intercept_at_origin": ArraySpec(("k",)), "gate_intercept_at_origin": ArraySpec(("k",))}
 COVARIANCE_AT_ORIGIN = {"covariance_at_origin_": ArraySpec(("q", "q"), COVARIANCE)}
 """There where ``model.json`` names an origin, since columns of the fit lay far from zero."""
@@ -215,7 +218,9 @@ def header_check(d: int, k: int, kind: str = "regressor") -> Check:
             "members": listed(whole(1)),
         }
         | ({"kind": one_of(kind), "classes": _classes} if kind == "classifier" else {}),
-        {"feature_names": listed(text, d), "origin": listed(number(), d), "kind": one_of(kind)} | more,
+        {"feature_names": listed(text, d), "origin": listed(number(), d), "kind": one_of(kind)}
+        | {"profiled": one_of(True)}
+        | more,
     )
 
 
@@ -286,6 +291,8 @@ def arrays_of(header: Mapping[str, Any], always: Mapping[str, ArraySpec] = ARRAY
     """Arrays that a file has to hold, by ``model.json``, beside those that every file of its format holds."""
     identified = header["numbers"]["identified_"]
     more = COVARIANCES if identified else {}
+    if "profiled" in header:
+        more = {**more, **PROFILE}
     if "origin" in header:
         more = {**more, **AT_ORIGIN, **(COVARIANCE_AT_ORIGIN if identified else {})}
     members = MEMBER_ARRAYS if header["members"] else {}

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import stdtrit
 
-from skmoe.inference import feature_names, split_errors
+from skmoe.inference import feature_names, intervals_of
 from skmoe.inference.summary import MOST_LOG
 from skmoe.plots.reading import check_model, expert_names
 from skmoe.plots.style import Display, expert_styles, ink, label, legend_above, plain_text
@@ -91,19 +90,17 @@ class CoefficientsDisplay(Display):
         check_model(model)
         k, d, m = model.n_experts_, model.n_features_in_, model.parameters_.family.predictors
         factor = _check_scale(scale, d)
-        coefficients = np.reshape(model.expert_coef_, (k, m, d)) * factor
-        covariance = model.covariance_robust_ if robust else model.covariance_
-        errors = np.reshape(split_errors(covariance, k, d, m)["expert_coef"], (k, m, d)) * factor
+        told = model.expert_coef_, *intervals_of(model, robust=robust)["expert_coef"]
+        coefficients, low, high = (np.reshape(values, (k, m, d)) * factor for values in told)
         chosen = check_columns(features, getattr(model, "feature_names_in_", None), d, "features")
         if chosen is None:
             chosen = _largest(np.max(np.abs(coefficients), axis=(0, 1)), most_inputs(m))
         # one line for each column and class, classes of a column below each other
-        coefficients, errors = (np.moveaxis(v[:, :, chosen], 1, 2).reshape(k, -1) for v in (coefficients, errors))
-        half = stdtrit(getattr(model, "dof_", np.full(k, np.inf)), 0.975)[:, None] * errors
+        coefficients, low, high = (np.moveaxis(v[:, :, chosen], 1, 2).reshape(k, -1) for v in (coefficients, low, high))
         return cls(
             coefficients,
-            coefficients - half,
-            coefficients + half,
+            low,
+            high,
             np.repeat(chosen, m),
             _line_names(model, chosen, m),
             expert_names(model),
