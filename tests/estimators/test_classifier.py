@@ -187,3 +187,21 @@ def test_labels_that_are_python_objects_of_one_kind_are_taken(values):
     X = np.random.default_rng(0).standard_normal((40, 2))
     labels = np.array([values[i % 2] for i in range(40)], dtype=object)
     assert_array_equal(MoEClassifier(1).fit(X, labels).classes_, np.array(values))
+
+
+@pytest.mark.parametrize("holder", ["file", "table", "table and labels"])
+def test_text_of_a_file_or_table_is_taken_as_classes(holder, tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    X, y = made(400)[:2]
+    table = pa.table({"a": X[:, 0], "b": X[:, 1], "tree": y})
+    pq.write_table(table, tmp_path / "rows.parquet")
+    rows, labels = (tmp_path / "rows.parquet" if holder == "file" else table), "tree"
+    if holder == "table and labels":
+        rows, labels = table.drop_columns(["tree"]), y
+    model, plain = MoEClassifier(2, random_state=0).fit(rows, labels), MoEClassifier(2, random_state=0).fit(X, y)
+    assert_array_equal(model.classes_, plain.classes_)
+    assert_allclose(model.expert_coef_, plain.expert_coef_, rtol=1e-5)
+    assert model.score(rows, labels) == pytest.approx(plain.score(X, y))
+    assert_allclose(model.log_density(rows, labels), plain.log_density(X, y), rtol=1e-5)
+    assert_array_equal(model.predict(rows), plain.predict(X))
+    assert {row[0] for row in model.diagnose(rows, labels).rows} >= {"probabilities", "fitted range"}

@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 
-from skmoe.inference.formatting import fixed, listed, percent, short, three_digits, with_interval, with_spread
+from skmoe.inference.formatting import (
+    fixed,
+    listed,
+    percent,
+    ratio_text,
+    short,
+    three_digits,
+    with_interval,
+    with_spread,
+)
 
 
 @pytest.mark.parametrize(
@@ -50,3 +59,11 @@ def test_interval_is_left_out_without_an_error():
 
 def test_listed_joins_as_a_sentence_does():
     assert [listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])] == ["a", "a and b", "a, b and c"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1.00015123, "1.00015"), (0.99988, "0.99988"), (1.0, "1.00"), (1.02, "1.02"), (0.0516, "0.0516"), (21.7, "21.7")],
+)
+def test_ratios_near_one_are_told_from_it(value, text):
+    assert ratio_text(value) == text

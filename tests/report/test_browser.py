@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from report.pages import HOSTILE, problem, table_with_text
-from skmoe import MoERegressor, report
+from skmoe import MoEClassifier, MoERegressor, report
 from skmoe.report.gate_curves import gate_curves
 from skmoe.report.gate_picture import BOX
 
@@ -248,7 +248,7 @@ return found;
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory):
-    """Reports of twelve experts with long names, of one expert with one input, and of a table with text."""
+    """Reports of twelve experts with long names, of one expert, of a table with text, and of classifiers."""
     rng = np.random.default_rng(1)
     X = pd.DataFrame(rng.normal(size=(500, 3)), columns=LONG)
     z = np.digitize(X[LONG[0]], np.linspace(-1.5, 1.5, 11))
@@ -262,6 +262,11 @@ def many(tmp_path_factory):
     for name, fitted, *rows in (("twelve", twelve, X, y), ("one", one, X[["c"]], y), ("text", two, text, salaries)):
         test = (rows[0][:60], rows[1][:60]) if name != "text" else tuple(rows)
         found[name] = report.write(fitted, folder / f"{name}.html", *rows, test=test, title=y.name).as_uri()
+    label = np.where(X["c"] > 0, LONG[1], np.where(X[LONG[0]] > 0.5, "_b", "</script>"))
+    for name, classes in (("classes", label), ("two", label == "_b")):
+        fitted = MoEClassifier(2, penalty=0.3, n_init=1, random_state=0).fit(X, classes)
+        path = folder / f"{name}.html"
+        found[name] = report.write(fitted, path, X, classes, test=(X[:90], classes[:90]), target=y.name).as_uri()
     return found
 
 
@@ -278,7 +283,7 @@ def width(browser, request):
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-@pytest.mark.parametrize("name", ["twelve", "one", "text"])
+@pytest.mark.parametrize("name", ["twelve", "one", "text", "classes", "two"])
 def test_no_text_leaves_its_box_at_any_width(browser, many, width, name):
     browser.get(many[name])
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width

@@ -12,11 +12,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from report.pages import Outline, words_of
-from skmoe import MoEClassifier, MoERegressor, report
+from skmoe import MoEClassifier, MoERegressor, plots, report
 from skmoe.report.data import report_data
 from skmoe.report.held_out import Protocol
 from skmoe.report.held_out_classes import JudgedClasses, of_classes
-from skmoe.report.sections import coefficients, overview, prediction, trust
+from skmoe.report.sections import coefficients, gate, overview, prediction, regimes, trust
 
 
 def answers(n=500, seed=0):
@@ -68,8 +68,11 @@ def test_page_says_what_the_model_says(model, rows, given):
     strongest = max(range(2), key=lambda i: model.expert_coef_[i, 0, 0])
     ratio = np.exp(model.expert_coef_[strongest, 0, 0])
     assert f"the odds of answer being yes rather than no are multiplied by {ratio:.3g} (" in words
-    assert "Every check" not in words
-    assert "noise" not in words.partition("How it was found")[0]
+    assert "noise" not in words
+    for _, finding, said in model.diagnose(*rows).rows:
+        assert finding in words
+        assert said in words
+    assert page.count("<svg") == 10  # of two experts 2 each, and 6 of sections
 
 
 def test_odds_ratios_are_those_of_the_summary(model, given):
@@ -117,7 +120,7 @@ def test_trust_says_whether_probabilities_hold(model, monkeypatch, power, verdic
     assert check.name == "Probabilities on rows held out"
     assert check.verdict == verdict
     assert said in check.words
-    assert trust(given).calibration is None
+    assert "Reliability on rows held out" in trust(given).calibration.caption
 
 
 def test_three_classes_and_a_class_of_few_rows(rows):
@@ -147,3 +150,45 @@ def test_levels_of_counts_are_taken_within_the_probability_of_each():
     for coverage in (0.5, 0.9, 0.95):
         assert abs(given.judgement.mixture.inside(coverage) - coverage) < 0.04
     assert coefficients(given).ratios.caption.startswith("Rate ratios: by how much one unit more of an input")
+
+
+def test_pictures_hold_what_rows_held_out_say(given, monkeypatch):
+    """The separation and the reliability are of probabilities by fits to the other folds, not of the model's own."""
+    drawn = {}
+    for name in ("SeparationDisplay", "ReliabilityDisplay"):
+        kind = getattr(plots, name)
+
+        def keep(*arguments, name=name, make=kind.from_probabilities, **how):
+            drawn[name] = arguments
+            return make(*arguments, **how)
+
+        monkeypatch.setattr(kind, "from_probabilities", keep)
+    assert prediction(given).outputs.caption.startswith("Probability given to the class of answer that came")
+    assert trust(given).calibration is not None
+    for proba, y, names in drawn.values():
+        np.testing.assert_array_equal(proba, given.judgement.mixture.proba)
+        np.testing.assert_array_equal(y, given.judgement.mixture.y)
+        assert names == ("no", "yes")
+
+
+def test_captions_say_what_is_drawn(given, model, rows):
+    assert coefficients(given).figure.caption.startswith("Odds ratios with 95% intervals, for one standard deviation")
+    assert "the share" not in regimes(given).remark
+    assert regimes(given).cards[0].figures[1].caption.startswith("Probability of yes along its strongest input")
+    assert gate(given).responsibilities.caption.startswith("answer against b")
+    alone = MoEClassifier(1).fit(rows[0][["a"]], rows[1])
+    one = report_data(alone, rows[0][["a"]], rows[1], "answer", None, 0)
+    assert prediction(one).bands.caption == "Predicted probabilities of answer along a."
+
+
+def test_outputs_0_and_1_are_judged_as_classes(rows):
+    X, y = rows[0], (rows[1] == "yes").astype(float)
+    model = MoERegressor(2, family="binomial", random_state=0).fit(X, y)
+    given = report_data(model, X, y, "answer", None, 3)
+    assert isinstance(given.judgement.mixture, JudgedClasses)
+    assert trust(given).checks[0].name == "Probabilities on rows held out"
+    words = words_of(report.html(model, X, y, target="answer", folds=3))
+    assert "the odds of answer being 1 are multiplied by" in words
+    assert "it gives 1 a probability of" in words
+    assert "RMSE" not in words
+    assert dict((row[0], row[2]) for row in model.diagnose(X, y).rows)["probabilities"].startswith("they are as sure")

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import skmoe
-from report.pages import table_with_text, up_expert
-from skmoe import MoERegressor, report
+from report.pages import table_with_text, up_expert, words_of
+from skmoe import MoEClassifier, MoERegressor, report
 from skmoe.inference.formatting import percent, three_digits, with_interval
 from skmoe.rows import EncodedTable, TableEncoder
 from skmoe.rows.columns import Column
@@ -116,3 +116,42 @@ def test_experts_in_words_of_a_curved_expert_speak_of_its_index():
     X, y, _ = skmoe.make_moe(800, 3, 2, activation="sigmoid", noise_scale=0.05, random_state=0)
     fitted = MoERegressor(activation="sigmoid", random_state=0).fit(X, y)
     assert all("the index inside its sigmoid" in s for s in report.experts_in_words(fitted, X))
+
+
+def test_small_effects_on_odds_are_told_per_many_units():
+    rng = np.random.default_rng(0)
+    income = rng.uniform(1e4, 5e4, 400)
+    y = rng.random(400) < 1 / (1 + np.exp(-(income - 3e4) / 5e3))
+    model = MoEClassifier(1, penalty=0).fit(income[:, None], y)
+    coef, error = model.expert_coef_[0, 0, 0], model.expert_coef_se_[0, 0, 0]
+    assert 5e-5 < coef < 5e-4
+    (said,) = report.experts_in_words(model, target="sale")
+    low, high = np.exp(1000 * (coef - 1.959964 * error)), np.exp(1000 * (coef + 1.959964 * error))
+    assert f"multiplied by {np.exp(1000 * coef):.3g} ({low:.3g} to {high:.3g}) per 1,000 units of x0" in said
+    line = next(row for row in str(model.summary()).splitlines() if "x0" in row)
+    assert float(line.split()[-3]) == pytest.approx(np.exp(coef), abs=1e-5)
+    assert line.split()[-3] != "1"
+
+
+@pytest.mark.parametrize(
+    ("family", "words", "card"),
+    [
+        ("gaussian", "Its noise has a standard deviation of {:.3g}.", "standard deviation of sales"),
+        ("lognormal", "Its noise has a standard deviation of {:.3g} in the logs.", "standard deviation of the logs of"),
+        (
+            "gamma",
+            "Its outputs have a coefficient of variation of {:.3g} about their mean.",
+            "coefficient of variation",
+        ),
+        ("student", "Its noise is Student's t of scale {:.3g} with ", "scale of Student's t"),
+        ("negative-binomial", "their rate has a coefficient of variation of {:.3g}.", "variation of the rate"),
+    ],
+)
+def test_noise_is_told_in_the_words_of_the_family(family, words, card):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 1))
+    y = rng.poisson(np.exp(2 + 0.5 * X[:, 0] + 0.6 * rng.standard_normal(300))) + 1.0
+    model = MoERegressor(1, family=family).fit(X, y)
+    (said,) = report.experts_in_words(model, target="sales")
+    assert words.format(model.noise_scale_[0]) in said
+    assert card in words_of(report.html(model, target="sales"))

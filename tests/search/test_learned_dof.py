@@ -92,8 +92,6 @@ def test_unfit_degrees_of_freedom_are_refused():
         StudentFamily(expert_dof=(3.0, -1.0))
     with pytest.raises(ValueError, match=r"least_dof must be a number of 0\.01 or more, below 100"):
         StudentFamily(learned=True, least_dof=0.0)
-    with pytest.raises(ValueError, match="which expert will be which is not known before a fit"):
-        MoERegressor(2, family=StudentFamily(expert_dof=DOF)).fit(np.eye(9), np.arange(9.0))
     with pytest.raises(ValueError, match="not of as many experts"):
         StudentFamily(expert_dof=DOF).at(np.zeros(5), np.zeros((3, 5)), np.ones((3, 1)))
 
@@ -129,3 +127,77 @@ def test_degrees_of_freedom_at_their_least_count_as_given(spoilt):
     np.testing.assert_allclose(at_least.expert_coef_se_, given.expert_coef_se_, rtol=1e-6)
     fewer = MoERegressor(1, family=StudentFamily(learned=True, least_dof=1.0), **how).fit(X, y)
     assert 1.0 < fewer.family_.dof < 3.0
+
+
+# -- given ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def given(rows):
+    family = StudentFamily(expert_dof=DOF)
+    return MoERegressor(2, family=family, penalty=0, calibration=None, random_state=0).fit(*rows)
+
+
+def test_given_degrees_of_freedom_go_to_the_experts_that_suit_them(rows, given, model):
+    X, y = rows
+    assert sorted(given.family_.expert_dof) == sorted(DOF)
+    heavy = int(np.argmax(given.expert_coef_[:, 0]))  # the first expert of the truth, with the first of DOF
+    assert given.family_.expert_dof[heavy] == DOF[0]
+    assert given.n_parameters_ == model.n_parameters_ - 2
+    assert given.log_likelihood_ < model.log_likelihood_  # by no more than chance: these are the true ones
+    assert given.log_likelihood_ * len(y) > model.log_likelihood_ * len(y) - 6
+    p = given.parameters_
+    parts = p.A, p.b, p.W[0], p.c[:1], np.log(p.sigma), np.log(p.family.expert_dof)
+    here = np.concatenate([np.ravel(part) for part in parts])
+    assert loss(here, X, y) == pytest.approx(-len(y) * given.log_likelihood_, rel=1e-10)
+
+    def fixed(free):
+        return loss(np.concatenate([free, here[11:]]), X, y)
+
+    assert optimize.minimize(fixed, here[:11], method="BFGS").fun > fixed(here[:11]) - 1e-4
+    swapped = np.concatenate([here[:11], here[:10:-1]])
+    best = optimize.minimize(lambda free: loss(np.concatenate([free, swapped[11:]]), X, y), here[:11], method="BFGS")
+    assert best.fun > fixed(here[:11]) + 10
+    assert "2, 15 degrees of freedom, given" in str(given.summary()) or "15, 2 degrees" in str(given.summary())
+
+
+def test_given_degrees_of_freedom_have_no_order_and_survive_a_file(rows, given, tmp_path):
+    X, y = rows
+    turned = MoERegressor(2, family=StudentFamily(expert_dof=DOF[::-1]), penalty=0, calibration=None, random_state=0)
+    np.testing.assert_array_equal(turned.fit(X, y).expert_coef_, given.expert_coef_)
+    assert turned.family_ == given.family_
+    given.save(tmp_path / "m.skmoe")
+    loaded = skmoe.load(tmp_path / "m.skmoe")
+    assert loaded.family_ == given.family_
+    assert sorted(loaded.get_params()["family"].expert_dof) == sorted(DOF)
+    np.testing.assert_array_equal(loaded.log_density(X, y), given.log_density(X, y))
+    again = skmoe.load(tmp_path / "m.skmoe").fit(X, y)  # what was asked for can be asked for again
+    assert sorted(again.family_.expert_dof) == sorted(DOF)
+
+
+def test_given_degrees_of_freedom_are_assigned_among_four_experts():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-4, 4, (3000, 1))
+    z = np.digitize(X[:, 0], [-2, 0, 2])
+    dof = np.array([30.0, 1.5, 30.0, 3.0])
+    y = 6.0 * z + np.where(z % 2, 1.0, -1.0) * X[:, 0] + 0.3 * rng.standard_t(dof[z])
+    family = StudentFamily(expert_dof=(1.5, 30.0, 3.0, 30.0))
+    model = MoERegressor(4, family=family, penalty=0.3, calibration=None, random_state=0).fit(X, y)
+    middle = [int(np.argmax(model.gate_proba([[m]]))) for m in (-3.0, -1.0, 1.0, 3.0)]
+    assert [model.family_.expert_dof[i] for i in middle] == dof.tolist()
+    one = MoERegressor(4, family=StudentFamily(expert_dof=(5.0,) * 4), penalty=0.3, calibration=None, random_state=0)
+    shared = MoERegressor(4, family=StudentFamily(5.0), penalty=0.3, calibration=None, random_state=0)
+    assert one.fit(X, y).log_likelihood_ == pytest.approx(shared.fit(X, y).log_likelihood_, abs=1e-9)
+
+
+def test_given_degrees_of_freedom_that_do_not_go_with_the_rest_are_refused(rows):
+    X, y = rows
+    for settings, words in (
+        ({"n_experts": 3}, "expert_dof has 2 degrees of freedom, one for each expert; n_experts is 3: set n_experts=2"),
+        ({"n_experts": "auto"}, "n_experts is 'auto'"),
+        ({"n_experts": 2, "method": "joint-em"}, 'expert_dof is for method="auto"'),
+    ):
+        with pytest.raises(ValueError, match=words):
+            MoERegressor(family=StudentFamily(expert_dof=DOF), **settings).fit(X, y)
+    with pytest.raises(ValueError, match="leave out one of them"):
+        MoERegressor(2, family=StudentFamily(learned=True, expert_dof=DOF)).fit(X, y)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from skmoe.cli import methods, tables
+from skmoe.cli import methods, outputs, tables
 from skmoe.cli.failures import UNRELIABLE, save_or_keep
 from skmoe.cli.models import (
     as_json,
@@ -22,12 +22,11 @@ from skmoe.cli.models import (
     parse_penalty,
     with_most_experts,
 )
+from skmoe.cli.outputs import CLASSES, FAMILY_NAMES
 from skmoe.cli.shell import check_output, note, print_json, print_table, say
 
 __all__ = ["fit"]
 
-FAMILY_NAMES = ("gaussian", "student", "poisson", "negative-binomial", "gamma", "lognormal", "binomial")
-CLASSES = "classes"
 MOST_FEW = 10  # whole numbers that may be classes
 
 
@@ -41,6 +40,10 @@ def fit(
     family: Annotated[
         str, typer.Option(help=f"Law of the target: {', '.join(FAMILY_NAMES)}; classes fits a classifier.")
     ] = "gaussian",
+    exposure: outputs.Exposure = None,
+    trials: outputs.Trials = None,
+    lower: outputs.Lower = None,
+    upper: outputs.Upper = None,
     max_experts: methods.MaxExperts = None,
     activation: Annotated[str, typer.Option(help="linear, sigmoid, relu, tanh or softplus.")] = "linear",
     noise: methods.Noise = "per-expert",
@@ -94,7 +97,9 @@ def fit(
     how = written.settings(n_experts)
     if method == "spectral" and (gate_columns or expert_columns):
         raise ValueError("--method spectral takes no --gate-columns or --expert-columns; use --method auto")
-    _check_family(family, method)
+    told = outputs.OutputOptions(family, exposure, trials, lower, upper)
+    told.check((*FAMILY_NAMES, CLASSES))
+    _check_method(family, method)
     out = out or f"{'model' if data == '-' else Path(data).name.partition('.')[0]}.skmoe"
     check_output(out, "--out", data)
     if report is not None:
@@ -116,6 +121,7 @@ def fit(
         missing=missing,
         unseen=unseen,
         dates=dates,
+        output=told.columns(table.names),
     )
     gate, experts_see = (
         encoder.expand(tables.names_among(written, table.names, option), option) if written else None
@@ -143,6 +149,8 @@ def fit(
         random_state=seed,
     )
     fit_watched(with_most_experts(model, max_experts), X, y, weight)
+    if labels is not None and hasattr(X.X, "chunks"):  # rows that are read in blocks were numbered
+        model.classes_ = labels
     save_or_keep(model, out)
     fit_of_rows = _score(model, X, y, weight)
     used = model.history_["rows"]
@@ -157,8 +165,10 @@ def fit(
             print_table(model.regimes())
         for line in held_out_lines(model):
             say(line)
-        ((name, value),) = fit_of_rows.items()
-        say(f"{used} rows, {'R2' if name == 'r2' else name} {value:.3f} on them; model in {out}")
+        on_them = "".join(
+            f", {'R2' if name == 'r2' else name} {value:.3f} on them" for name, value in fit_of_rows.items()
+        )
+        say(f"{used} rows{on_them}; model in {out}")
     if unstable := stability_in_words(model):
         note(unstable)
     if report is not None:
@@ -173,7 +183,12 @@ def fit(
 
 
 def _score(model: Any, X: Any, y: Any, weight: Any) -> dict[str, float]:
-    """R2, or accuracy of a classifier, on the rows of the fit; rows that are streamed count alike."""
+    """R2, or accuracy of a classifier, on the rows of the fit; rows that are streamed count alike.
+
+    Nothing for outputs of several columns.
+    """
+    if model.parameters_.family.columns > 1:
+        return {}
     value = model.score(X, y) if hasattr(X.X, "chunks") else model.score(X, y, sample_weight=weight)
     return {"accuracy" if hasattr(model, "classes_") else "r2": value}
 
@@ -190,9 +205,7 @@ def _few_values(target: str, y: Any) -> str:
     return f"target {target!r} has {len(values)} values, {shown}: if they are classes, use --family classes{counts}"
 
 
-def _check_family(family: str, method: str) -> None:
-    if family not in (*FAMILY_NAMES, CLASSES):
-        raise ValueError(f"--family must be one of {', '.join((*FAMILY_NAMES, CLASSES))}; got {family!r}")
+def _check_method(family: str, method: str) -> None:
     if family != "gaussian" and method == "spectral":
         raise ValueError("--method spectral is for --family gaussian; use --method auto")
     if family == CLASSES and method != "auto":

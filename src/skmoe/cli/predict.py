@@ -12,7 +12,12 @@ from skmoe.cli.models import named, open_model
 from skmoe.cli.shell import check_output, note
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+
     from skmoe.inference import Outside
+    from skmoe.rows import TableEncoder
 
 __all__ = ["predict"]
 
@@ -36,6 +41,8 @@ def predict(
 ) -> None:
     """Predict the rows of a table, one line a row in the same order; rows that lack an input get empty predictions.
 
+    Counts that were fitted with exposures are predicted over those of the table, if it has their column.
+
     Example: skmoe predict houses.skmoe new.csv --interval 0.9 --out predictions.csv
     """
     if interval is not None and not 0 < interval < 1:
@@ -44,6 +51,7 @@ def predict(
         raise ValueError(f"--unseen must be other, empty or error; got {unseen!r}")
     check_output(out, "--out", model, data)
     from skmoe.inference import rows_outside
+    from skmoe.rows.columns import as_numbers
     from skmoe.rows.formats import kind_of_file
     from skmoe.rows.table_errors import arrow
     from skmoe.rows.writing import replacing, writing
@@ -55,6 +63,8 @@ def predict(
         raise ValueError("--proba is of classifiers, which skmoe fit --family classes fits; this model is a regression")
     if classes is not None and interval is not None:
         raise ValueError("--interval is of regressions; use --proba for the probabilities of classes")
+    if interval is not None and fitted.parameters_.family.few_values:
+        note("outputs are 0 and 1; the prediction is the probability of 1, and intervals tell little more")
     table = tables.open_asked(data, separator, decimal, encoding)
     for line in table.notes:
         note(line)
@@ -62,6 +72,7 @@ def predict(
     if lacking:
         has = ", ".join(table.names[:12])
         raise ValueError(f"{data}: lacks {', '.join(map(repr, lacking))}, which the model needs; it has {has}")
+    exposure = _exposure_column(encoder, table.names)
     pa = arrow()
     names = ["prediction", *(["lower", "upper"] if interval else [])]
     names += [f"p_{label}" for label in classes] if proba and classes is not None else []
@@ -73,9 +84,12 @@ def predict(
     if classes is not None:
         kinds[0] = pa.array(classes.tolist()).type
     with place as path, writing(str(path), pa.schema(list(zip(names, kinds, strict=True)))) as writer:
-        for batch in table.cells(encoder.names):
+        for batch in table.cells([*encoder.names, *([] if exposure is None else [exposure])]):
             X, keep = encoder.encode(batch, unseen=unseen, decimal=table.decimal)
-            values = _predictions(fitted, named(X, encoder), interval, gate, proba)
+            times = None
+            if exposure is not None:
+                X, keep, times = _with_exposure(X, keep, as_numbers(batch.column(exposure), exposure, table.decimal))
+            values = _predictions(fitted, named(X, encoder), interval, gate, proba, times)
             found = rows_outside(fitted, X) if len(X) else None
             outside = outside + found if outside is not None and found is not None else outside or found
             columns = _columns(values, keep, len(names))
@@ -84,11 +98,32 @@ def predict(
             writer.write_batch(pa.record_batch(columns, names=names))
             rows, empty = rows + len(keep), empty + len(keep) - len(X)
     if empty:
-        note(f"{empty} of {rows} rows lack an input and have empty predictions")
+        lack = "an input" if exposure is None else "an input or a positive exposure"
+        note(f"{empty} of {rows} rows lack {lack} and have empty predictions")
     if outside is not None and outside.outside:
         note(f"{outside}; predictions there are extrapolations, and their intervals may be far off")
     if out != "-":
         note(f"{rows} rows predicted, in {out}")
+
+
+def _exposure_column(encoder: TableEncoder, names: Sequence[str]) -> str | None:
+    """The column of exposures to predict counts over, if the model has one and the table as well."""
+    from skmoe.rows.output_columns import OutputLayout
+
+    output = encoder.output
+    if output is None or output.layout != OutputLayout.EXPOSURE:
+        return None
+    (name,) = output.names
+    if name not in names:
+        note(f"the table lacks the exposure {name!r}: counts are predicted for an exposure of one")
+        return None
+    return name
+
+
+def _with_exposure(X: np.ndarray, keep: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The rows of a batch that have a positive exposure too: inputs, which rows these are, and exposures."""
+    able = (times > 0) & (times < float("inf"))
+    return X[able[keep]], keep & able, times[keep & able]
 
 
 def _labels(codes: Any, classes: Any) -> Any:
@@ -101,7 +136,7 @@ def _labels(codes: Any, classes: Any) -> Any:
     return arrow().array(found, type=arrow().array(labels).type)
 
 
-def _predictions(model: Any, X: Any, interval: float | None, gate: bool, proba: bool) -> Any:
+def _predictions(model: Any, X: Any, interval: float | None, gate: bool, proba: bool, exposure: Any = None) -> Any:
     """Predictions of some rows, with what was asked for beside them; None where there are no rows."""
     import numpy as np
 
@@ -111,9 +146,8 @@ def _predictions(model: Any, X: Any, interval: float | None, gate: bool, proba: 
         P = model.predict_proba(X)
         parts = [np.argmax(P, axis=1)[:, None], *([P] if proba else [])]
     else:
-        parts = [model.predict(X)[:, None]]
-    if interval is not None:
-        parts.append(model.predict_interval(X, coverage=interval))
+        law = model.predictive(X, exposure=exposure)
+        parts = [law.mean()[:, None], *([] if interval is None else [law.interval(interval)])]
     if gate:
         parts.append(model.gate_proba(X))
     return np.concatenate(parts, axis=1)

@@ -64,7 +64,9 @@ def report(
             f"{given.n} rows as rows that it has not seen"
         )
         given, held_out = None, given
-    if given is not None and held_out is None and folds:
+    from skmoe.report.held_out_counts import can_be_judged
+
+    if given is not None and held_out is None and folds and can_be_judged(fitted):
         note(f"fitting again in {folds} folds, to judge by rows held out (--folds 0 leaves that out)")
     from skmoe.report import write
     from skmoe.rows.writing import replacing

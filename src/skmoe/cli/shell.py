@@ -204,9 +204,9 @@ def _in_table(text: str) -> str:
 
 
 def _cell(value: Any) -> str:
-    if isinstance(value, float):
-        return "" if math.isnan(value) else f"{value:.3g}"
-    return str(value)
+    from skmoe.inference.summary import cell_text
+
+    return cell_text(value, 3)
 
 
 def print_json(value: Any) -> None:

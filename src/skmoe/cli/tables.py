@@ -11,6 +11,7 @@ from skmoe.cli.shell import note
 
 if TYPE_CHECKING:
     from skmoe.rows import EncodedTable, FileTable, TableEncoder
+    from skmoe.rows.output_columns import OutputColumns
 
 __all__ = [
     "Categorical",
@@ -118,6 +119,7 @@ def learn_table(
     missing: str = "level",
     unseen: str = "other",
     dates: str | None = None,
+    output: OutputColumns | None = None,
 ) -> TableEncoder:
     """Decide what the columns of a table become, and say what its owner should know."""
     from skmoe.rows import TableEncoder
@@ -133,6 +135,7 @@ def learn_table(
         missing=missing,
         unseen=unseen,
         dates=[part.strip() for part in dates.split(",")] if dates else USUAL_DATES,
+        output=output,
     )
     for line in encoder.notes:
         note(line)

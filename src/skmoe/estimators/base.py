@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from skmoe.inference import Summary, regimes_table, summarise
+from skmoe.inference import Summary, diagnose, regimes_table, summarise
 from skmoe.model.evaluation import log_likelihood, responsibility_entropy
 from skmoe.model.parameters import MoEParameters
 from skmoe.persistence import save_model
@@ -204,6 +204,35 @@ class MixtureOfExperts(BaseEstimator):
         """
         check_is_fitted(self)
         return regimes_table(self, None if X is None else rows_to_use(self, X)[0])
+
+    def diagnose(self, X: Any = None, y: Any = None) -> Summary:
+        """How far the data are from what the consistent start assumes, and how sure the fit is, in plain words.
+
+        Parameters
+        ----------
+        X : (n, d) array or any other holder of rows that `fit` takes, optional
+            Rows, which may be new ones: those outside the range of the fit are counted.
+        y : (n,) array, or str, optional
+            Their outputs, or the name of their column, to judge predictions by, and of a single expert the residuals.
+
+        Returns
+        -------
+        Summary
+            A table of questions, findings and what they mean.
+        """
+        check_is_fitted(self)
+        if y is not None:
+            self._needs_one_column("diagnose with y")
+        if X is None:
+            return diagnose(self)
+        return diagnose(self, *(rows_to_use(self, X) if y is None else self._rows_with_outputs(X, y)))
+
+    def _needs_one_column(self, what: str) -> None:
+        if self.parameters_.family.columns > 1:
+            raise ValueError(
+                f"{what} needs outputs of one column; those of family={self.parameters_.family.name!r} have "
+                f"{self.parameters_.family.columns}: use log_density to judge the model"
+            )
 
     def save(self, path: Any) -> None:
         """Write the model to a file that runs no code when it is loaded; see `skmoe.load`.

@@ -12,12 +12,16 @@ from sklearn.utils.validation import check_is_fitted
 from skmoe.estimators.base import MixtureOfExperts
 from skmoe.estimators.fitting import fit_classifier
 from skmoe.rows.arrays import Array, array_namespace, device, to_numpy
-from skmoe.rows.classes import class_rows_to_use
+from skmoe.rows.blocks import sum_over_blocks
+from skmoe.rows.classes import class_rows_to_use, with_labels
 from skmoe.rows.inputs import apply, is_dask
+from skmoe.rows.streamed import Streamed
 from skmoe.rows.threads import with_one_blas_thread
 from skmoe.search import Progress
 
 __all__ = ["MoEClassifier"]
+
+BLOCK_ROWS = 16384  # judged at a time where rows are read in blocks
 
 
 class MoEClassifier(ClassifierMixin, MixtureOfExperts):
@@ -156,7 +160,8 @@ class MoEClassifier(ClassifierMixin, MixtureOfExperts):
         X : (n, d) array, DataFrame, pyarrow table, Dask collection, path or pyarrow dataset
             Inputs, as `MoERegressor.fit` takes them.
         y : (n,) array, or str
-            Labels of any kind, two classes or more; of rows that are streamed, a column of numbers 0, 1, ...
+            Labels of any kind, two classes or more, or the name of a column: one of text has the table held in memory,
+            one of numbers 0, 1, ... is read in blocks.
         sample_weight : (n,) array or str, optional
             Whole numbers are the same as repeated rows; others are scaled to a mean of one.
 
@@ -173,6 +178,7 @@ class MoEClassifier(ClassifierMixin, MixtureOfExperts):
         return class_rows_to_use(self, X, y)
 
     def _at_outputs(self, function: Callable[..., Array], X: Any, y: Any, **how: Any) -> Array:
+        X, y = with_labels(X, y)
         if isinstance(y, str) or is_dask(y):
             return apply(self, function, X, y, **how)
         return function(*class_rows_to_use(self, X, y))
@@ -238,6 +244,38 @@ class MoEClassifier(ClassifierMixin, MixtureOfExperts):
         if isinstance(P, np.ndarray) or chosen.dtype.kind not in "fiub":
             return chosen
         return array_namespace(P).asarray(chosen, device=device(P))  # labels keep their type
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of the rows whose most probable class came.
+
+        Parameters
+        ----------
+        X : (n, d) array or any other holder of rows that `fit` takes
+            Inputs.
+        y : (n,) array, or str
+            Labels, or the name of their column.
+        sample_weight : (n,) array, optional
+            Row weights; rows that are streamed take none.
+
+        Returns
+        -------
+        float
+            The accuracy, at most 1.
+        """
+        X, y = with_labels(X, y)
+        if not isinstance(y, str | Streamed) and not is_dask(y):
+            return float(super().score(X, y, sample_weight=sample_weight))
+        if sample_weight is not None:
+            raise ValueError("score takes no sample_weight for rows that are streamed")
+        check_is_fitted(self)
+        rows, codes = self._rows_with_outputs(X, y)
+
+        def right(x: Array, t: Array) -> tuple[Array]:
+            xp = array_namespace(x)
+            chosen = xp.argmax(self._class_proba(x), axis=1)
+            return (xp.sum(xp.astype(chosen == xp.astype(t, chosen.dtype), xp.float64)),)
+
+        return float(sum_over_blocks(right, rows, codes, block_rows=BLOCK_ROWS)[0]) / rows.shape[0]
 
     def expert_proba(self, X: Any) -> Array:
         """Probability of each class by each expert.

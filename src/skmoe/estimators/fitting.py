@@ -32,6 +32,7 @@ from skmoe.rows.checks import check_columns, generator
 from skmoe.rows.classes import class_rows_to_fit
 from skmoe.rows.inputs import RowsToFit, rows_to_fit
 from skmoe.search import Control, Fitted, ModelSpec, Progress, learn
+from skmoe.search.given_dof import check_given_dof, given_dof, searched_family
 from skmoe.search.learn import Learned, Request
 from skmoe.search.number import gain
 from skmoe.spectral.options import SpectralOptions, spectral_options
@@ -45,11 +46,7 @@ PROGRESS_EVERY = 50  # steps between lines at verbose=1
 def fit_regressor(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
     """Fit a `MoERegressor` to rows."""
     family = get_family(model.family, model.activation)
-    if family.any_experts != family:
-        raise ValueError(
-            f"family {family.name!r} has numbers for each expert, and which expert will be which is not known before a "
-            "fit; StudentFamily(learned=True, per_expert=True) learns them"
-        )
+    check_given_dof(family, model.n_experts, model.method)
     if model.spectral_options is not None and model.method != "spectral":
         raise ValueError(f'spectral_options is for method="spectral"; method is {model.method!r}')
     options = spectral_options(model.spectral_options)
@@ -90,13 +87,14 @@ def _learned(
     """What is learned from rows by an estimator's settings, and what controlled it."""
     d = rows.X.shape[1]
     spec = ModelSpec(
-        family,
+        searched_family(family),
         noise,
         model.penalty if isinstance(model.penalty, str) else float(model.penalty),
         bool(model.fit_intercept),
         input_law=input_law,
         expert_columns=check_columns(model.expert_features, rows.names, d, "expert_features"),
         gate_columns=check_columns(model.gate_features, rows.names, d, "gate_features"),
+        expert_dof=given_dof(family),
     )
     settings = {k: repr(v) for k, v in model.get_params().items() if k not in NOT_OF_THE_FIT}
     request = Request(

@@ -13,12 +13,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from skmoe.estimators.base import MixtureOfExperts
+from skmoe.estimators.exposure import predictive_over
 from skmoe.estimators.fitting import fit_regressor
 from skmoe.estimators.predictive import Predictive
 from skmoe.inference import (
     ExpertsTest,
-    Summary,
-    diagnose,
     likelihood_ratio_test,
     small_sample_correction,
 )
@@ -284,7 +283,7 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         law = (self.parameters_.whole,)
         return PredictiveLaw(law, np.ones(1), self.calibration_, (small_sample_correction(self),))
 
-    def predictive(self, X: Any, *, held_out: tuple[Any, Any] | None = None) -> Predictive:
+    def predictive(self, X: Any, *, held_out: tuple[Any, Any] | None = None, exposure: Any = None) -> Predictive:
         """The predictive distribution of y given the inputs, row by row.
 
         Parameters
@@ -294,6 +293,9 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         held_out : (X, y), optional
             Rows that took no part in the fit, by which intervals and regions are calibrated (split conformal): with
             them they hold a new output with at least the probability asked for, whatever the truth; see `Predictive`.
+        exposure : (n,) array or float, optional
+            Of counts that were fitted with exposures: the exposure of each row, or of all. Without it the distribution
+            is that of counts for an exposure of one. Rows have to fit into memory.
 
         Returns
         -------
@@ -311,6 +313,10 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         >>> model.predictive(X[:5], held_out=(X[1000:], y[1000:])).interval(coverage=0.9).shape
         (5, 2)
         """
+        if exposure is not None:
+            if held_out is not None:
+                raise ValueError("held_out calibrates predictions without exposure; leave out one of them")
+            return predictive_over(self, self._law(), X, exposure)
         return Predictive(self, self._law(), X, held_out=held_out)
 
     def expert_predict(self, X: Any) -> Array:
@@ -395,13 +401,6 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
             sample_weight = to_device(_check_sample_weight(sample_weight, to_numpy(X), dtype=np.float64), X)
         return r_squared(self._law(), X, y, sample_weight)
 
-    def _needs_one_column(self, what: str) -> None:
-        if self.parameters_.family.columns > 1:
-            raise ValueError(
-                f"{what} needs outputs of one column; those of family={self.parameters_.family.name!r} have "
-                f"{self.parameters_.family.columns}: use log_density to judge the model"
-            )
-
     def sample(self, X: Any, random_state: Any = None) -> Array:
         """Draw an output for each row of inputs.
 
@@ -418,29 +417,6 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
             Outputs drawn from the model.
         """
         return self.predictive(X).sample(random_state)
-
-    # -- telling ------------------------------------------------------------------------------------------------------
-
-    def diagnose(self, X: Any = None, y: Any = None) -> Summary:
-        """How far the data are from what the consistent start assumes, and how sure the fit is, in plain words.
-
-        Parameters
-        ----------
-        X : (n, d) array or any other holder of rows that `fit` takes, optional
-            Rows, which may be new ones: those outside the range of the fit are counted.
-        y : (n,) array, or str, optional
-            Their outputs, or the name of their column, to judge the predictive distribution by, and of a single expert
-            the residuals.
-
-        Returns
-        -------
-        Summary
-            A table of questions, findings and what they mean.
-        """
-        check_is_fitted(self)
-        if y is not None:
-            self._needs_one_column("diagnose with y")
-        return diagnose(self, *((None, None) if X is None else rows_to_use(self, X, y)))
 
     @with_one_blas_thread
     def test_n_experts(self, X: Any, y: Any, *, n_bootstrap: int = 99, random_state: Any = None) -> ExpertsTest:

@@ -19,6 +19,8 @@ from skmoe.inference.held_out import (
 )
 from skmoe.inference.residuals import residual_findings
 from skmoe.inference.summary import Summary, filled_gaps
+from skmoe.inference.sureness import Sureness, outcome_names, outcome_proba
+from skmoe.model.gaussian import GaussianFamily
 from skmoe.rows.arrays import to_numpy
 from skmoe.rows.blocks import take_rows
 
@@ -51,13 +53,20 @@ class FewRowsWarning(UserWarning):
 
 
 def diagnose(model: Any, X: Any = None, y: Any = None) -> Summary:
-    """Diagnosis of a fitted `MoERegressor`; with rows, their range, and with outputs calibration as well."""
+    """Diagnosis of a fitted estimator; with rows, their range, and with outputs calibration as well.
+
+    Outputs of a classifier are the numbers of their classes.
+    """
     table = Summary("Diagnosis", ("question", "finding", "in words"))
+    from_moments = isinstance(model.parameters_.family.inner, GaussianFamily)  # others have no consistent start
     _rows(table, model)
     _gaps(table, model)
-    _inputs(table, model)
+    _columns(table, model)
+    if from_moments:
+        _inputs(table, model)
     if model.n_experts_ > 1:
-        _spectrum(table, model)
+        if from_moments:
+            _spectrum(table, model)
         _starts(table, model)
         _stability(table, model)
     _held_out(table, model)
@@ -66,7 +75,10 @@ def diagnose(model: Any, X: Any = None, y: Any = None) -> Summary:
         _range(table, model, X)
     if X is not None and y is not None:
         X, y = _some_rows(X, y)
-        _calibration(table, model, X, y)
+        if outcome_names(model):
+            _probabilities(table, model, X, y)
+        else:
+            _calibration(table, model, X, y)
         if model.n_experts_ == 1 and model.parameters_.family.name == "gaussian":
             table.rows += residual_findings(model, X, y)
     return table
@@ -74,8 +86,11 @@ def diagnose(model: Any, X: Any = None, y: Any = None) -> Summary:
 
 def coarse_outputs(model: Any) -> str:
     """A sentence on outputs that are rounded to steps as wide as the noise, or nothing."""
-    step, noise = float(model.history_["step"]), float(np.min(model.noise_scale_))
-    if not step or step < noise:
+    step = float(model.history_["step"])
+    if not step or hasattr(model, "classes_"):
+        return ""
+    noise = float(np.min(model.noise_scale_))
+    if step < noise:
         return ""
     return (
         f"y is rounded to steps of {step:.3g}, as wide as the noise ({noise:.3g}) or wider: normal laws describe such "
@@ -153,6 +168,13 @@ def _range(table: Summary, model: Any, X: Any) -> None:
     table.rows.append(("fitted range", str(found), words))
 
 
+def _columns(table: Summary, model: Any) -> None:
+    seen = model.history_["inputs"]
+    if seen["rank"] < seen["columns"]:
+        words = "some columns are constant or repeat others: their effect is shared out, not separately identified"
+        table.rows.append(("columns", f"rank {seen['rank']} of {seen['columns']}", words))
+
+
 def _inputs(table: Summary, model: Any) -> None:
     seen = model.history_["inputs"]
     words = (
@@ -162,9 +184,6 @@ def _inputs(table: Summary, model: Any) -> None:
     )
     finding = f"skewness up to {seen['skewness']:.2f}, excess kurtosis {seen['kurtosis']:.2f}"
     table.rows.append(("input law", finding, words))
-    if seen["rank"] < seen["columns"]:
-        words = "some columns are constant or repeat others: their effect is shared out, not separately identified"
-        table.rows.append(("columns", f"rank {seen['rank']} of {seen['columns']}", words))
     if model.n_experts_ > 1:
         worst = seen["gate_along_experts"]
         words = (
@@ -267,3 +286,9 @@ def _calibration(table: Summary, model: Any, X: np.ndarray, y: np.ndarray) -> No
         else "predictive distribution and rows differ: intervals may be off, see a PIT histogram"
     )
     table.rows.append(("calibration", f"Kolmogorov distance {distance:.3f}", words))
+
+
+def _probabilities(table: Summary, model: Any, X: np.ndarray, y: np.ndarray) -> None:
+    found = Sureness.of(outcome_proba(model, X), y)
+    words = found.verdict.value
+    table.rows.append(("probabilities", found.finding, f"{words[0].lower()}{words[1:]}"))

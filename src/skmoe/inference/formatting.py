@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,12 +14,14 @@ __all__ = [
     "fixed",
     "listed",
     "percent",
+    "ratio_text",
     "short",
     "three_digits",
     "with_interval",
     "with_spread",
 ]
 
+NEAREST = 1e-9  # distance of a ratio from 1 below which it is 1 for all that can be told
 MINUS = "−"
 TWO_SIDED_95 = float(ndtri(0.975))
 """Standard errors on either side of an estimate that make a 95% interval."""
@@ -37,6 +40,14 @@ def three_digits(value: float) -> str:
         value = float(f"{value:.3g}")
         text = f"{value:,.{max(0, 2 - int(np.floor(np.log10(abs(value)))))}f}"
     return text.replace("-", MINUS)
+
+
+def ratio_text(value: float) -> str:
+    """A ratio with three significant digits, or so many that it can be told from 1 if it is not."""
+    away = abs(value - 1)
+    if not NEAREST < away < 0.01:
+        return three_digits(value)
+    return f"{value:.{1 - math.floor(math.log10(away))}f}"
 
 
 def fixed(value: float, decimals: int) -> str:

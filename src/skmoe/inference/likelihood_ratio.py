@@ -130,7 +130,7 @@ def _batches(tables: list[np.random.Generator], n: int) -> list[list[np.random.G
 def _problem(model: Any, X: Array, y: Array, config: SearchConfig) -> Problem:
     """Maximum likelihood with the model's number of experts, on the standardised scale."""
     names, (n, d) = getattr(model, "feature_names_in_", None), X.shape
-    columns = {
+    columns: dict[str, Any] = {
         "expert_columns": check_columns(model.expert_features, names, d, "expert_features"),
         "gate_columns": check_columns(model.gate_features, names, d, "gate_features"),
     }

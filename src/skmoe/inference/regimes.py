@@ -16,6 +16,7 @@ from skmoe.inference.formatting import listed, percent
 from skmoe.inference.gate_change import gate_changes, inputs_of
 from skmoe.inference.held_out import seen_counts, seen_where
 from skmoe.inference.summary import Summary
+from skmoe.inference.sureness import outcome_names
 from skmoe.rows.arrays import to_numpy
 from skmoe.rows.blocks import take_rows
 
@@ -208,10 +209,10 @@ def _sentence(i: int, regime: Regime) -> str:
 
 def _predicted(model: Any) -> tuple[str, ...]:
     """What the column of predictions is called; there is none for three classes or more."""
-    classes = getattr(model, "classes_", None)
-    if classes is None:
+    outcomes = outcome_names(model)
+    if not outcomes:
         return ("its mean prediction",)
-    return (f"its mean probability of {classes[1]}",) if len(classes) == 2 else ()
+    return (f"its mean probability of {outcomes[1]}",) if len(outcomes) == 2 else ()
 
 
 def regimes_table(model: Any, X: Any = None) -> Summary:

@@ -10,9 +10,10 @@ import numpy as np
 from scipy.special import stdtr
 
 from skmoe.inference.covariance import split_errors
+from skmoe.inference.formatting import ratio_text
 from skmoe.inference.held_out import seen_counts, seen_where
 from skmoe.inference.intervals import Ends, gate_dof, intervals_of
-from skmoe.model.families import StudentFamily
+from skmoe.model.families import NegativeBinomialExposureFamily, PoissonExposureFamily, StudentFamily
 from skmoe.rows.table_errors import listed
 from skmoe.rows.visible import visible
 
@@ -73,8 +74,10 @@ class Summary:
 
 
 def cell_text(value: Any, digits: int = 4) -> str:
-    """A cell as text: numbers with so many significant digits, nothing for NaN."""
+    """A cell as text: numbers with so many significant digits, nothing for NaN; ratios near 1 with more."""
     if isinstance(value, float):
+        if 0 < abs(value - 1) < 0.5 * 10 ** (1 - digits):
+            return ratio_text(value)
         return "" if np.isnan(value) else f"{value:.{digits}g}"
     return str(value)
 
@@ -141,6 +144,8 @@ def summarise(model: Any, *, robust: bool, names: Sequence[str] | None = None) -
         table.notes.append(f"missing values that were filled in or are a category of their own: {named}")
     if ratio:
         table.notes.append(f"{ratio}: by how much one unit more of the input multiplies {RATIOS[ratio]}")
+    if isinstance(p.family, PoissonExposureFamily | NegativeBinomialExposureFamily):
+        table.notes.append("counts are over exposures: rates are for an exposure of one")
     if any(seen := seen_counts(model)) and k > 1:
         counts = ", ".join(f"{i + 1} in {count}" for i, count in enumerate(seen))
         table.notes.append(f"experts seen in {seen_where(model)}: {counts}")

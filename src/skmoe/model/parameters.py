@@ -111,6 +111,14 @@ class MoEParameters:
         A, b, sigma = self.A[order], self.b[order], self.sigma[order]
         return MoEParameters(A, W - W[-1], sigma, b, c - c[-1], self.family.for_experts(order), self.origin)
 
+    @property
+    def with_offset(self) -> MoEParameters:
+        """The same model of one input more, the last, which is added to the predictor of every expert."""
+        one, none = np.ones((*self.A.shape[:-1], 1)), np.zeros((len(self.W), 1))
+        origin = None if self.origin is None else np.append(self.origin, 0.0)
+        A, W = np.concatenate([self.A, one], axis=-1), np.concatenate([self.W, none], axis=-1)
+        return replace(self, A=A, W=W, origin=origin)
+
     def from_origin(self, X: Array) -> Array:
         """Inputs (n, d) less the origin, which `b` and `c` are intercepts at."""
         if self.origin is None:

@@ -6,12 +6,15 @@ numbers come without it. `to_svg` turns a display into a picture for a page, lig
 """
 
 from skmoe.plots.calibration import CalibrationDisplay
+from skmoe.plots.classes import ExpertProbabilityDisplay, ProbabilityDisplay
 from skmoe.plots.coefficients import CoefficientsDisplay
 from skmoe.plots.gate import GateDisplay
 from skmoe.plots.outputs import BandDisplay, ResponsibilityDisplay
 from skmoe.plots.predictions import PredictionDisplay
 from skmoe.plots.regime import ExpertDisplay, RangeDisplay
+from skmoe.plots.reliability import ReliabilityDisplay
 from skmoe.plots.search import ChoiceDisplay, SpectrumDisplay, TraceDisplay
+from skmoe.plots.separation import SeparationDisplay
 from skmoe.plots.style import expert_colors, expert_styles
 from skmoe.plots.svg import to_svg
 
@@ -21,10 +24,14 @@ __all__ = [
     "ChoiceDisplay",
     "CoefficientsDisplay",
     "ExpertDisplay",
+    "ExpertProbabilityDisplay",
     "GateDisplay",
     "PredictionDisplay",
+    "ProbabilityDisplay",
     "RangeDisplay",
+    "ReliabilityDisplay",
     "ResponsibilityDisplay",
+    "SeparationDisplay",
     "SpectrumDisplay",
     "TraceDisplay",
     "expert_colors",

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from skmoe.inference.formatting import TWO_SIDED_95
-from skmoe.plots.reading import check_whole, rows_and_outputs
+from skmoe.plots.reading import check_whole, needs_numbers, rows_and_outputs
 from skmoe.plots.style import COLORS, Display, ink
 
 __all__ = ["CalibrationDisplay"]
@@ -60,6 +60,7 @@ class CalibrationDisplay(Display):
         CalibrationDisplay
             The display; its numbers are attributes.
         """
+        needs_numbers(model, "ReliabilityDisplay")
         X, y = rows_and_outputs(model, X, y)
         return cls.from_pit(model._law().cdf(X, y), bins=bins, ax=ax, draw=draw)
 

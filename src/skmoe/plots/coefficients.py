@@ -9,13 +9,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from skmoe.inference import feature_names, intervals_of
+from skmoe.inference.summary import MOST_LOG
 from skmoe.plots.reading import check_model, expert_names
 from skmoe.plots.style import Display, expert_styles, ink, label, legend_above, plain_text
 from skmoe.rows.checks import check_columns
 
-__all__ = ["CoefficientsDisplay"]
+__all__ = ["CoefficientsDisplay", "most_inputs"]
 
-MOST = 15  # columns shown where the caller does not choose
+MOST, LEAST = 15, 3  # lines shown where the caller does not choose, and columns at least where each has several
+MOST_TICKS = 6
+WIDE_RATIO = 50.0  # of the ends of an axis of ratios, from which on its ticks are powers of ten
 WIDE = 8.0  # times the median interval, above which one that holds zero does not set the scale
 
 
@@ -23,17 +26,19 @@ WIDE = 8.0  # times the median interval, above which one that holds zero does no
 class CoefficientsDisplay(Display):
     """Coefficients of each expert with 95% intervals, column by column.
 
-    An interval that is far wider than the others and holds zero would hide them all: it ends in an arrow at the edge of
-    the picture.
+    Where their exponentials are ratios (of rates, means or odds), the axis says these. With three classes or more a
+    column has a line for each class but the first. An interval that is far wider than the others and holds no effect
+    would hide them all: it ends in an arrow at the edge of the picture.
 
     Attributes
     ----------
     coefficients (k, m), lower (k, m), upper (k, m)
-        Coefficients times `scale` and their intervals, for the m columns shown; intervals are NaN where the model has
-        no standard errors.
-    features (m,), names : indices and names of the columns shown, from top to bottom
+        Coefficients times `scale` and their intervals, for the m lines shown; intervals are NaN where the model has no
+        standard errors. Logs, where the exponentials are ratios.
+    features (m,), names : indices of the columns shown and names of the lines, from top to bottom
     expert_names : what the legend calls the experts
     scaled : bool, whether a scale was given
+    ratio : what the exponential of a coefficient is, such as "odds ratio"; empty where it is nothing in particular
     """
 
     heading: ClassVar[str] = "Coefficients of each expert with 95% intervals"
@@ -45,6 +50,7 @@ class CoefficientsDisplay(Display):
     names: list[str]
     expert_names: list[str]
     scaled: bool = False
+    ratio: str = ""
 
     @classmethod
     def from_estimator(
@@ -57,14 +63,15 @@ class CoefficientsDisplay(Display):
         ax: Any = None,
         draw: bool = True,
     ) -> Self:
-        """Coefficients of a fitted `MoERegressor`.
+        """Coefficients of a fitted estimator.
 
         Parameters
         ----------
-        model : MoERegressor
+        model : MoERegressor or MoEClassifier
             A fitted model.
         features : sequence of column names or indices, optional
-            Columns to show, in this order; by default at most 15, those with the largest coefficients first.
+            Columns to show, in this order; by default at most 15 (fewer for three classes or more), those with the
+            largest coefficients first.
         scale : (d,) array or number, optional
             Multiplies coefficients; with the columns' standard deviations, ``X.std(axis=0)``, columns in different
             units can be compared.
@@ -81,25 +88,24 @@ class CoefficientsDisplay(Display):
             The display; its numbers are attributes.
         """
         check_model(model)
-        d = model.expert_coef_.shape[1]
+        k, d, m = model.n_experts_, model.n_features_in_, model.parameters_.family.predictors
         factor = _check_scale(scale, d)
-        coefficients = model.expert_coef_ * factor
-        low, high = (ends * factor for ends in intervals_of(model, robust=robust)["expert_coef"])
+        told = model.expert_coef_, *intervals_of(model, robust=robust)["expert_coef"]
+        coefficients, low, high = (np.reshape(values, (k, m, d)) * factor for values in told)
         chosen = check_columns(features, getattr(model, "feature_names_in_", None), d, "features")
         if chosen is None:
-            largest = np.max(np.abs(coefficients), axis=0)
-            order = np.argsort(-largest, kind="stable")[:MOST]
-            # columns that experts do not see have coefficients of exactly zero
-            chosen = [int(j) for j in order if largest[j] > 0] or [int(j) for j in order]
-        names = feature_names(model)
+            chosen = _largest(np.max(np.abs(coefficients), axis=(0, 1)), most_inputs(m))
+        # one line for each column and class, classes of a column below each other
+        coefficients, low, high = (np.moveaxis(v[:, :, chosen], 1, 2).reshape(k, -1) for v in (coefficients, low, high))
         return cls(
-            coefficients[:, chosen],
-            low[:, chosen],
-            high[:, chosen],
-            np.array(chosen),
-            [names[j] for j in chosen],
+            coefficients,
+            low,
+            high,
+            np.repeat(chosen, m),
+            _line_names(model, chosen, m),
             expert_names(model),
             scale is not None,
+            model.parameters_.family.ratio,
         )._drawn(ax, draw)
 
     @property
@@ -152,12 +158,50 @@ class CoefficientsDisplay(Display):
         ax.set_ylim(m - 0.5, -0.5)
         ax.set_xlim(left - 0.03 * (right - left), right + 0.03 * (right - left))
         known_everywhere = np.all(np.isfinite(self.lower))
+        if self.ratio:
+            _mark_ratios(ax)
+        what = f"{self.ratio} for one step of the scale" if self.scaled else f"{self.ratio} for one unit"
+        if not self.ratio:
+            what = "coefficient × scale" if self.scaled else "coefficient"
         ax.set_xlabel(
-            ("coefficient × scale" if self.scaled else "coefficient")
+            what
             + (", 95% interval" if known_everywhere else " (no standard errors)")
             + (" (arrows: it goes on)" if self.clipped else "")
         )
         legend_above(ax, right=True)  # names of columns leave room on the left
+
+
+def most_inputs(predictors: int) -> int:
+    """Columns that are shown where the caller does not choose: fewer, where each has several lines."""
+    return max(MOST // predictors, LEAST)
+
+
+def _largest(sizes: np.ndarray, most: int) -> list[int]:
+    """Columns with the largest coefficients, largest first."""
+    order = np.argsort(-sizes, kind="stable")[:most]
+    # columns that experts do not see have coefficients of exactly zero
+    return [int(j) for j in order if sizes[j] > 0] or [int(j) for j in order]
+
+
+def _line_names(model: Any, chosen: Sequence[int], predictors: int) -> list[str]:
+    names = feature_names(model)
+    if predictors == 1:
+        return [names[j] for j in chosen]
+    return [f"{names[j]}: {name}" for j in chosen for name in map(str, model.classes_[1:])]
+
+
+def _mark_ratios(ax: Any) -> None:
+    """Ticks of an axis of logs, called by the ratios, at round ones."""
+    from matplotlib.ticker import MaxNLocator
+
+    low, high = np.clip(ax.get_xlim(), -MOST_LOG, MOST_LOG)
+    if high - low > np.log(WIDE_RATIO):
+        powers = np.arange(np.ceil(low / np.log(10)), np.floor(high / np.log(10)) + 1)
+        ratios = 10.0 ** powers[powers % -(-len(powers) // MOST_TICKS) == 0]  # 1 is among them
+    else:
+        ratios = MaxNLocator(MOST_TICKS).tick_values(np.exp(low), np.exp(high))
+    ratios = ratios[(ratios >= np.exp(low)) & (ratios <= np.exp(high))]
+    ax.set_xticks(np.log(ratios), [f"{ratio:g}" for ratio in ratios])
 
 
 def _check_scale(scale: Any, d: int) -> np.ndarray:

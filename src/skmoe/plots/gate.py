@@ -53,11 +53,11 @@ class GateDisplay(Display):
     def from_estimator(
         cls, model: Any, X: Any, features: Any, *, grid_resolution: int = 100, ax: Any = None, draw: bool = True
     ) -> Self:
-        """Gate of a fitted `MoERegressor`.
+        """Gate of a fitted estimator.
 
         Parameters
         ----------
-        model : MoERegressor
+        model : MoERegressor or MoEClassifier
             A fitted model.
         X : (n, d) table
             Says which values are there and which are typical.

@@ -9,11 +9,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from skmoe.inference.sureness import outcome_names
 from skmoe.plots.reading import (
+    JITTER,
     Along,
     along,
     check_whole,
     expert_names,
+    needs_numbers,
     output_name,
     rows,
     rows_and_outputs,
@@ -49,6 +52,7 @@ class ResponsibilityDisplay(Display):
     x (m,), y (m,) : their values        responsibilities (m, k)        colors (m, 3) : the blends
     input : the column, as an `Along`        target : name of the output
     expert_names : what the legend calls the experts
+    classes : names of the classes where outputs are numbers of classes, or 0 and 1; else empty
     """
 
     heading: ClassVar[str] = "Data coloured by the expert that took each row"
@@ -61,6 +65,7 @@ class ResponsibilityDisplay(Display):
     input: Along
     expert_names: list[str]
     target: str = "y"
+    classes: tuple[str, ...] = ()
 
     @classmethod
     def from_estimator(
@@ -76,16 +81,16 @@ class ResponsibilityDisplay(Display):
         ax: Any = None,
         draw: bool = True,
     ) -> Self:
-        """Responsibilities of a fitted `MoERegressor` for rows.
+        """Responsibilities of a fitted estimator for rows.
 
         Parameters
         ----------
-        model : MoERegressor
+        model : MoERegressor or MoEClassifier
             A fitted model.
         X : (n, d) table
             Inputs.
         y : (n,) array
-            Outputs.
+            Outputs, labels for a classifier.
         feature : str or int
             Name or index of the column to draw y against; a column of text by the name it has in the table.
         target : str, optional
@@ -113,16 +118,19 @@ class ResponsibilityDisplay(Display):
         # roundoff must not leave the range of colours
         colors = np.clip(R @ palette, 0.0, 1.0)
         x = one.place(X[chosen], spread=True)
-        return cls(chosen, x, y[chosen], R, colors, one, expert_names(model), called)._drawn(ax, draw)
+        classes = outcome_names(model)
+        return cls(chosen, x, y[chosen], R, colors, one, expert_names(model), called, classes)._drawn(ax, draw)
 
     def _draw(self, *axes: Any) -> None:
         (ax,) = axes
-        owner = np.argmax(self.responsibilities, axis=1)
+        owner, y = np.argmax(self.responsibilities, axis=1), self.y
+        if self.classes:  # rows of one class lie beside each other
+            y = y + 2 * JITTER * np.random.default_rng(0).uniform(-1, 1, len(y))
         for i, style in enumerate(expert_styles(self.responsibilities.shape[1])):
             mine = owner == i
             ax.scatter(
                 self.x[mine],
-                self.y[mine],
+                y[mine],
                 c=self.colors[mine],
                 marker=style["marker"],
                 s=16,
@@ -134,6 +142,8 @@ class ResponsibilityDisplay(Display):
             ax.plot([], [], color=style["color"], marker=style["marker"], linestyle="none", label=self.expert_names[i])
         if self.input.discrete:
             mark_places(ax.xaxis, self.input.places, self.input.labels)
+        if self.classes:
+            mark_places(ax.yaxis, np.arange(float(len(self.classes))), self.classes)
         plain_text(ax.set_xlabel(label(self.input.name)), ax.set_ylabel(label(self.target)))
         legend_above(ax)
 
@@ -209,6 +219,7 @@ class BandDisplay(Display):
             The display; its numbers are attributes.
         """
         called = output_name(y, target)
+        needs_numbers(model, "ProbabilityDisplay")
         if y is None:
             X = rows(model, X)
         else:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from skmoe.plots.outputs import MOST_POINTS
-from skmoe.plots.reading import output_name, rows_and_outputs, some_rows
+from skmoe.plots.reading import needs_numbers, output_name, rows_and_outputs, some_rows
 from skmoe.plots.style import COLORS, Display, ink, label, legend_above, plain_text
 
 __all__ = ["PredictionDisplay"]
@@ -62,6 +62,7 @@ class PredictionDisplay(Display):
             The display; its numbers are attributes.
         """
         called = output_name(y, target)
+        needs_numbers(model, "SeparationDisplay")
         X, y = rows_and_outputs(model, X, y)
         law = model._law()
         return cls.from_predictions(law.mean(X), y, bounds=law.interval(X, 0.9), target=called, ax=ax, draw=draw)

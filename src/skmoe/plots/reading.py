@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skmoe.inference import Input, feature_names, inputs_of
 from skmoe.inference.formatting import short
+from skmoe.inference.sureness import outcome_names
 from skmoe.rows.arrays import to_numpy
 from skmoe.rows.blocks import in_memory
 from skmoe.rows.checks import check_columns
@@ -21,9 +22,12 @@ __all__ = [
     "along",
     "check_model",
     "check_whole",
+    "class_names",
+    "classes_to_draw",
     "column",
     "expert_names",
     "feature_of",
+    "needs_numbers",
     "output_name",
     "rows",
     "rows_and_outputs",
@@ -31,6 +35,7 @@ __all__ = [
     "typical_row",
 ]
 
+MOST_CLASSES = 4  # lines that can be told apart in one picture
 JITTER = 0.14  # half the width over which rows of one value are spread, of the distance between values
 
 
@@ -51,10 +56,36 @@ def rows(model: Any, X: Any) -> np.ndarray:
 
 
 def rows_and_outputs(model: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Rows (n, d) and outputs (n,) as the model would take them."""
+    """Rows (n, d) and outputs (n,) as the model would take them; those of a classifier are numbers of classes."""
     check_model(model)
-    X, y = (_on_the_host(values) for values in rows_to_use(model, X, y))
+    model._needs_one_column("a picture with y")
+    X, y = (_on_the_host(values) for values in model._rows_with_outputs(X, y))
     return X, y
+
+
+def needs_numbers(model: Any, instead: str) -> None:
+    """Refuse a classifier, for which there is another display."""
+    check_model(model)
+    if hasattr(model, "classes_"):
+        raise TypeError(f"this display is of outputs that are numbers; for a MoEClassifier use {instead}")
+
+
+def class_names(model: Any) -> list[str]:
+    """Names of the classes of a fitted classifier, or 0 and 1 of binomial experts; anything else is refused."""
+    check_model(model)
+    if not (names := outcome_names(model)):
+        raise TypeError(
+            f"this display is of classes, or of outputs 0 and 1; got a {type(model).__name__} with "
+            f"family={model.parameters_.family.name!r}"
+        )
+    return list(names)
+
+
+def classes_to_draw(weight: np.ndarray, most: int = MOST_CLASSES) -> list[int]:
+    """Of two classes the second, which tells the other; of more those with most weight (C,), in their order."""
+    if len(weight) == 2:
+        return [1]
+    return sorted(np.argsort(-weight, kind="stable")[:most].tolist())
 
 
 def _on_the_host(values: Any) -> np.ndarray:

@@ -11,10 +11,20 @@ from skmoe.inference import Input, describe_regimes, inputs_of
 from skmoe.inference.conditions import BEYOND, NINE_IN_TEN, excess_range, weighted_quantile
 from skmoe.inference.formatting import TWO_SIDED_95
 from skmoe.plots.outputs import MOST_POINTS
-from skmoe.plots.reading import Along, along, check_whole, feature_of, output_name, rows, rows_and_outputs, some_rows
+from skmoe.plots.reading import (
+    Along,
+    along,
+    check_whole,
+    feature_of,
+    needs_numbers,
+    output_name,
+    rows,
+    rows_and_outputs,
+    some_rows,
+)
 from skmoe.plots.style import POINT_GREY, Display, expert_colors, ink, label, legend_above, mark_places, plain_text
 
-__all__ = ["ExpertDisplay", "RangeDisplay"]
+__all__ = ["ExpertDisplay", "RangeDisplay", "check_expert", "input_of_expert"]
 
 BINS = 24
 MOST_LEVELS = 10  # levels of a text that are drawn; the rest are together
@@ -52,11 +62,11 @@ class RangeDisplay(Display):
     def from_estimator(
         cls, model: Any, X: Any, expert: int, *, feature: Any = None, ax: Any = None, draw: bool = True
     ) -> Self:
-        """Rows of one expert of a fitted `MoERegressor`.
+        """Rows of one expert of a fitted estimator.
 
         Parameters
         ----------
-        model : MoERegressor
+        model : MoERegressor or MoEClassifier
             A fitted model with two or more experts.
         X : (n, d) table
             Rows.
@@ -76,7 +86,7 @@ class RangeDisplay(Display):
             The display; its numbers are attributes.
         """
         X = rows(model, X)
-        i = _check_expert(model, expert)
+        i = check_expert(model, expert)
         regimes = describe_regimes(model, X)
         conditions = () if regimes is None else regimes[i].conditions
         inputs = {one.name: one for one in inputs_of(model)}
@@ -220,27 +230,17 @@ class ExpertDisplay(Display):
             The display; its numbers are attributes.
         """
         called = output_name(y, target)
+        needs_numbers(model, "ExpertProbabilityDisplay")
         X, y = rows_and_outputs(model, X, y)
-        i = _check_expert(model, expert)
-        weight = model.parameters_.gate_proba(X)[:, i]
-        weight = weight / np.sum(weight)
-        center = weight @ X
-        if feature is None:
-            spread = np.sqrt(weight @ (X - center) ** 2)
-            feature = _strongest_input(model, i, spread)
-        one = along(model, X, feature, GRID)
+        i = check_expert(model, expert)
+        center, one, seen = input_of_expert(model, X, i, feature)
         mine = np.flatnonzero(np.argmax(model.parameters_.responsibilities(X, y), axis=1) == i)
         mine = mine[some_rows(len(mine), MOST_POINTS, 0)]
         moved = np.tile(center, (len(mine), 1))
         moved[:, one.columns] = X[np.ix_(mine, one.columns)]
         means = model.parameters_.expert_means
         outputs = y[mine] - means(X[mine])[:, i] + means(moved)[:, i]
-        if not one.discrete:
-            first, last = weighted_quantile(X[:, one.columns[0]], weight, NINE_IN_TEN).tolist()
-            one = one.at(np.linspace(first, last, GRID))
-        line = means(one.rows(center))[:, i]
-        if one.discrete:  # of values that its rows do not have, an expert says nothing
-            line[weight @ (one.place(X)[:, None] == one.places) < FEW] = np.nan
+        line = np.where(seen, means(one.rows(center))[:, i], np.nan)
         x = one.place(X[mine], spread=True)
         alone = X.shape[1] == len(one.columns)
         return cls(i, one, x, outputs, one.places, line, called, expert_colors(i + 1)[i], alone)._drawn(ax, draw)
@@ -261,17 +261,52 @@ class ExpertDisplay(Display):
         legend_above(ax)
 
 
+class ExpertInput(NamedTuple):
+    """An input to draw an expert along.
+
+    Attributes
+    ----------
+    center : (d,) array
+        Means of the inputs over the expert's rows.
+    input : Along
+        The input over the middle nine tenths of the expert's rows.
+    seen : (g,) array of bool
+        Whether the expert's rows have each place of the input; of others it says nothing.
+    """
+
+    center: np.ndarray
+    input: Along
+    seen: np.ndarray
+
+
+def input_of_expert(model: Any, X: np.ndarray, i: int, feature: Any = None) -> ExpertInput:
+    """The input to draw an expert along: the one asked for, or that with the largest effect over its rows."""
+    weight = model.parameters_.gate_proba(X)[:, i]
+    weight = weight / np.sum(weight)
+    center = weight @ X
+    if feature is None:
+        feature = _strongest_input(model, i, np.sqrt(weight @ (X - center) ** 2))
+    one = along(model, X, feature, GRID)
+    if one.discrete:
+        return ExpertInput(center, one, weight @ (one.place(X)[:, None] == one.places) >= FEW)
+    first, last = weighted_quantile(X[:, one.columns[0]], weight, NINE_IN_TEN).tolist()
+    return ExpertInput(center, one.at(np.linspace(first, last, GRID)), np.ones(GRID, dtype=bool))
+
+
 def _strongest_input(model: Any, i: int, spread: np.ndarray) -> Any:
     """The input with the largest effect over an expert's rows, if any has a clear one then of those."""
-    coefficients, errors = np.abs(model.expert_coef_[i]), model.expert_coef_se_[i]
+    coefficients, errors = (np.reshape(v[i], (-1, len(spread))) for v in (model.expert_coef_, model.expert_coef_se_))
+    coefficients = np.abs(coefficients)
     effect = coefficients * spread
     unclear = coefficients < TWO_SIDED_95 * errors  # NaN, where there are no standard errors, is not
     if not np.all(unclear | (effect == 0)):
         effect = np.where(unclear, 0.0, effect)
+    effect = np.max(effect, axis=0)  # over classes, where there are several predictors
     return feature_of(max(inputs_of(model), key=lambda one: float(np.sqrt(np.sum(effect[list(one.columns)] ** 2)))))
 
 
-def _check_expert(model: Any, expert: Any) -> int:
+def check_expert(model: Any, expert: Any) -> int:
+    """Number of an expert, from 0."""
     i = check_whole(expert, 0, "expert")
     if i >= model.n_experts_:
         raise ValueError(f"expert must be less than the number of experts, {model.n_experts_}; got {i}")

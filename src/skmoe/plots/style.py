@@ -15,6 +15,7 @@ __all__ = [
     "ink",
     "label",
     "legend_above",
+    "legend_name",
     "mark_places",
     "others_typical",
     "plain_text",
@@ -79,6 +80,12 @@ def label(name: Any, longest: int = LONGEST) -> str:
     text = " ".join(str(name).split())
     text = "".join(c if c.isprintable() else "\ufffd" for c in text)
     return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def legend_name(name: Any, longest: int = 18) -> str:
+    """A name as a legend shows it: matplotlib leaves out those that begin with an underscore."""
+    text = label(name, longest)
+    return f" {text}" if text.startswith("_") else text
 
 
 def others_typical(name: Any, d: int) -> str:

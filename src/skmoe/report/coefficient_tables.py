@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from skmoe.inference.formatting import three_digits
+from skmoe.inference.formatting import ratio_text, three_digits
 from skmoe.report.data import Coefficient, ReportData
 from skmoe.report.records import Number, Table
 
@@ -31,11 +31,11 @@ def side_by_side(caption: str, coefficients: Sequence[Coefficient], prefix: str,
 
 
 def _with_interval(coefficient: Coefficient, neutral: float) -> Number:
-    low, high = coefficient.low, coefficient.high
+    low, high, value = coefficient.low, coefficient.high, coefficient.estimate
+    text = ratio_text if neutral == 1 else three_digits
     if not high > low:
-        return Number(coefficient.estimate)
-    detail = f"{three_digits(low)} to {three_digits(high)}"
-    return Number(coefficient.estimate, detail=detail, muted=low < neutral < high)
+        return Number(value, text(value))
+    return Number(value, text(value), detail=f"{text(low)} to {text(high)}", muted=low < neutral < high)
 
 
 def all_coefficients(data: ReportData) -> Table:
@@ -46,8 +46,8 @@ def all_coefficients(data: ReportData) -> Table:
         p = "< 0.001" if c.p < 0.001 else f"{c.p:.3f}" if c.p == c.p else "–"
         numbers = (Number(value) for value in (c.estimate, c.low, c.high, c.error, robust_error, c.t))
         rows.append((c.term, re.sub(SHARE, "", c.part), *numbers, Number(c.p, p)))
-    ratio = data.model.parameters_.family.ratio
-    units = f"logs of {ratio}s for experts, in the units of the inputs" if ratio else None
+    name = data.model.parameters_.family.ratio
+    units = f"logs of {name}s for experts, in the units of the inputs" if name else None
     return Table(
         f"All coefficients, {units or f'in the units of the inputs and of {data.target}'}",
         ("term", "part", "estimate", "95% from", "to", "std. error", "robust", "t", "p"),

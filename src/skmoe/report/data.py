@@ -11,10 +11,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skmoe.inference import Input, Regime, describe_regimes, inputs_of, regimes_from_rows
+from skmoe.inference.sureness import outcome_names
 from skmoe.plots.reading import output_name
 from skmoe.report.gate_curves import GateCurve, gate_curves
 from skmoe.report.held_out import OF_NUMBERS, Judgement, Methods, cross_fitted, judged_on_test
 from skmoe.report.held_out_classes import of_classes
+from skmoe.report.held_out_counts import OF_COUNTS_OVER_EXPOSURE, can_be_judged, has_exposure
 from skmoe.report.rows import Rows
 
 __all__ = ["Coefficient", "ReportData", "report_data"]
@@ -79,7 +81,9 @@ class ReportData:
         """How well model and rivals predict rows that they were not fitted to, or why that cannot be said."""
         if self.test is not None:
             return judged_on_test(self.model, self.fit_rows, self.test, self.folds, self._methods)
-        if self.fit_rows is None or self.fit_rows.y is None:
+        if not can_be_judged(self.model):
+            return "Outputs of this family come in several columns, with which predictions cannot be compared."
+        if self.fit_rows is None or self.fit_rows.told is None:
             return "Rows with outputs are needed to say how well the model predicts; none were given."
         if not self.folds:
             return "No rows were held out, so nothing can be said of rows that the model has not seen."
@@ -91,13 +95,22 @@ class ReportData:
         return tuple(map(str, getattr(self.model, "classes_", ())))
 
     @property
-    def outputs_to_draw(self) -> np.ndarray | None:
-        """Outputs that can be drawn along an axis: those of the given rows, but for classes."""
-        return None if self.classes else self.y
+    def outcomes(self) -> tuple[str, ...]:
+        """What an output can be, where it is one of a few: a class, or 0 and 1; empty for numbers."""
+        return outcome_names(self.model)
+
+    @property
+    def outputs(self) -> np.ndarray | None:
+        """Outputs of the given rows as the model takes them, labels for a classifier, or None."""
+        if self.y is None or not self.classes:
+            return self.y
+        return self.model.classes_[self.y.astype(int)]
 
     @property
     def _methods(self) -> Methods:
-        return of_classes(len(self.classes)) if self.classes else OF_NUMBERS
+        if has_exposure(self.model):
+            return OF_COUNTS_OVER_EXPOSURE
+        return of_classes(len(self.outcomes)) if self.outcomes else OF_NUMBERS
 
     @cached_property
     def regimes(self) -> tuple[Regime, ...] | None:
@@ -139,11 +152,6 @@ def report_data(
             "pass the last step and the rows as they reach it)"
         )
     check_is_fitted(model)
-    if y is not None and model.parameters_.family.columns > 1:
-        raise ValueError(
-            f"outputs of family={model.parameters_.family.name!r} have several columns, which a report cannot show: "
-            "leave y out"
-        )
     if X is None and y is not None:
         raise ValueError("y came without X: pass both, X alone, or neither")
     if X is None and weight is not None:
@@ -154,7 +162,9 @@ def report_data(
         raise ValueError("test must have outputs; its y is None")
     if not isinstance(folds, Integral) or folds < 0 or folds == 1:
         raise ValueError(f"folds must be 0, for none, or a whole number of at least 2; got {folds!r}")
+    name = output_name(y if y is not None or test is None else test[1], target)
+    if not can_be_judged(model):  # their outputs are left out, and what is held out tells no more than other rows
+        y, X, test = None, X if X is not None or test is None else test[0], None
     rows = None if X is None else Rows.of(model, X, y, weight)
     held_out = None if test is None else Rows.of(model, *test)
-    name = output_name(y if y is not None or test is None else test[1], target)
     return ReportData(model, rows, held_out, name, int(folds))

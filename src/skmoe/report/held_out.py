@@ -21,6 +21,7 @@ from skmoe.rows.checks import check_columns
 
 __all__ = [
     "OF_NUMBERS",
+    "Fit",
     "Judge",
     "Judged",
     "JudgedRows",
@@ -201,8 +202,8 @@ def judged_on_test(model: Any, rows: Rows | None, test: Rows, folds: int, method
     """
     y = _outputs(test)
     ours = methods.mixture(model, test.values, y)
-    if rows is not None and rows.y is not None:
-        theirs = [fit(rows.values, rows.y, rows.weight)(test.values, y) for fit in methods.rivals]
+    if rows is not None and rows.told is not None:
+        theirs = [fit(rows.values, rows.told, rows.weight)(test.values, y) for fit in methods.rivals]
         return Judgement(Protocol.TEST, (ours, *theirs), 0, test.total)
     if folds < 2 or len(y) < max(LEAST_ROWS, 2 * folds):
         return Judgement(Protocol.TEST_ALONE, (ours,), 0, test.total)
@@ -211,9 +212,9 @@ def judged_on_test(model: Any, rows: Rows | None, test: Rows, folds: int, method
 
 
 def _outputs(rows: Rows) -> np.ndarray:
-    if rows.y is None:
+    if rows.told is None:
         raise ValueError("rows without outputs cannot judge a model")
-    return rows.y
+    return rows.told
 
 
 def _pooled(

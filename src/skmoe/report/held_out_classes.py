@@ -14,6 +14,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from skmoe.inference.sureness import Sureness, outcome_proba
 from skmoe.report.held_out import Judge, JudgedRows, Methods, TooFewRowsError
 
 __all__ = ["JudgedClasses", "of_classes"]
@@ -51,9 +52,9 @@ class JudgedClasses(JudgedRows):
         return self._mean(np.sum(self.proba**2, axis=1) - 2 * self._of_truth + 1)
 
     @property
-    def sureness(self) -> np.ndarray:
-        """Probability of the most probable class, (n,)."""
-        return np.max(self.proba, axis=1)
+    def sureness(self) -> Sureness:
+        """Probability of the most probable class beside how often it came."""
+        return Sureness.of(self.proba, self.y, self.weight)
 
     @property
     def _of_truth(self) -> np.ndarray:
@@ -81,7 +82,7 @@ def _fitted(method: str, make: Any, n_classes: int, X: np.ndarray, y: np.ndarray
 
 
 def _of_mixture(n_classes: int, model: Any, X: np.ndarray, y: np.ndarray) -> JudgedClasses:
-    return JudgedClasses("mixture of experts", y, _of_all(n_classes, model, np.asarray(model._class_proba(X))))
+    return JudgedClasses("mixture of experts", y, _of_all(n_classes, model, outcome_proba(model, X)))
 
 
 def _of_all(n_classes: int, model: Any, P: np.ndarray) -> np.ndarray:

@@ -34,8 +34,6 @@ SECTIONS = (
     ("numbers", "All numbers", numbers),
 )
 
-OF_NUMBERS_ONLY = ("diagnosis",)  # sections that a classifier has not: it has no residuals and no moments
-
 
 @dataclass(frozen=True)
 class Section:
@@ -155,7 +153,6 @@ def html(
         The page; the same arguments give the same text.
     """
     data = report_data(model, X, y, target, test, folds, sample_weight)
-    asked = [section for section in SECTIONS if not (data.classes and section[0] in OF_NUMBERS_ONLY)]
-    sections = tuple(Section(name, heading, section(data)) for name, heading, section in asked)
+    sections = tuple(Section(name, heading, section(data)) for name, heading, section in SECTIONS)
     heading = str(title) if title is not None else f"Regimes of {data.target}"
     return render(Page(heading, overview(data), sections))

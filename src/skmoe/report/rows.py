@@ -26,7 +26,8 @@ MOST_ROWS = 20_000
 class Rows:
     """Rows as arrays, inputs (n, d), outputs and weights (n,) or None, and of how many they were taken (`total`).
 
-    Outputs of a classifier are the numbers of their classes.
+    Outputs of a classifier are the numbers of their classes. Outputs of several columns are in `several` (n, columns),
+    not in `y`: they judge predictions, but are not drawn.
     """
 
     values: np.ndarray
@@ -34,6 +35,12 @@ class Rows:
     total: int
     X: EncodedTable  # the same inputs with their names, as a model takes them
     weight: np.ndarray | None = None
+    several: np.ndarray | None = None
+
+    @property
+    def told(self) -> np.ndarray | None:
+        """Outputs, of one column or several."""
+        return self.y if self.several is None else self.several
 
     @classmethod
     def of(cls, model: Any, X: Any, y: Any, weight: Any = None) -> Rows:
@@ -54,7 +61,10 @@ class Rows:
             able = weights > 0
             values, outputs, weights = values[able], None if outputs is None else outputs[able], weights[able]
             weights, total = weights * weight_scale(weights), total - int(np.sum(~able))
-        return cls(values, outputs, total, EncodedTable(values, feature_names(model), model.encoder_), weights)
+        X = EncodedTable(values, feature_names(model), model.encoder_)
+        if outputs is not None and outputs.ndim == 2:
+            return cls(values, None, total, X, weights, outputs)
+        return cls(values, outputs, total, X, weights)
 
     @property
     def n(self) -> int:

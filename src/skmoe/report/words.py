@@ -11,16 +11,21 @@ import numpy as np
 from scipy.special import stdtrit
 
 from skmoe.inference import Regime, describe_regimes, feature_names, inputs_of, intervals_of, where_in_words
-from skmoe.inference.formatting import TWO_SIDED_95, listed, percent, short, three_digits, with_interval
+from skmoe.inference.formatting import TWO_SIDED_95, listed, percent, ratio_text, short, three_digits, with_interval
 from skmoe.inference.gate_change import two_values
 from skmoe.inference.held_out import seen_counts, seen_where, unstable
 from skmoe.inference.intervals import Ends
+from skmoe.inference.summary import MOST_LOG
+from skmoe.inference.sureness import outcome_names
+from skmoe.model.families import NegativeBinomialExposureFamily, PoissonExposureFamily, StudentFamily
 from skmoe.plots.reading import rows
 
 __all__ = ["experts_in_words", "gate_in_words", "laws_in_words"]
 
+EXPOSED = PoissonExposureFamily | NegativeBinomialExposureFamily
 NAMED = 3  # inputs that a sentence names
 CLEAR = TWO_SIDED_95  # standard errors from zero at which a direction counts as clear
+TRIFLE = 0.005  # log of a ratio per unit below which more units are told of
 MINOR = 0.1  # effects below this share of the strongest are not named
 RATIO_OF = {  # what a ratio multiplies, and the verb that follows
     "rate ratio": ("the mean", "is"),
@@ -124,6 +129,8 @@ def _law(model: Any, i: int, columns: Columns, spread: np.ndarray | None, target
     value, error, dof = model.expert_coef_[i], model.expert_coef_se_[i], float(model.dof_[i])
     if family.ratio:
         what, verb = RATIO_OF[family.ratio]
+        if names := outcome_names(model):
+            target = f"{target} being {names[1]}"
         ends = Ends(*(ends[i] for ends in intervals_of(model)["expert_coef"]))
         error, ratios = _error_towards_zero(value, ends, dof), partial(_ratios, ends=ends)
         return _clause(f"{what} of {target} {verb}", f"{target} does", value, error, columns, spread, dof, ratios)
@@ -177,15 +184,16 @@ def _clause(
 def _there(model: Any, i: int, regime: Regime | None) -> str:
     """What it predicts where it holds, and its noise."""
     tail = _noise(model, i)
-    classes = getattr(model, "classes_", None)
-    if classes is not None and len(classes) > 2:
+    classes = outcome_names(model)
+    if len(classes) > 2:
         return tail  # no one number is what it predicts
-    if regime is not None and classes is not None:
+    if regime is not None and classes:
         its_rows = "its" if model.n_experts_ > 1 else "all"
         return f" Over {its_rows} rows it gives {classes[1]} a probability of {percent(regime.prediction)} on average."
     if regime is not None:
         its_rows = "its" if model.n_experts_ > 1 else "all"
-        tail = f" Over {its_rows} rows it predicts {three_digits(regime.prediction)} on average." + tail
+        one = " for an exposure of one" if isinstance(model.parameters_.family, EXPOSED) else ""
+        tail = f" Over {its_rows} rows it predicts {three_digits(regime.prediction)}{one} on average." + tail
     return tail
 
 
@@ -194,8 +202,13 @@ def _noise(model: Any, i: int) -> str:
     if not family.has_scale:
         return ""
     scale = three_digits(model.noise_scale_[i])
+    if isinstance(family, StudentFamily):
+        dof = float(np.broadcast_to(family.noise_dof, model.n_experts_)[i])
+        return f" Its noise is Student's t of scale {scale} with {three_digits(dof)} degrees of freedom."
+    if family.scale_name == "variation" and family.discrete:
+        return f" Its counts spread more than Poisson's: their rate has a coefficient of variation of {scale}."
     if family.scale_name == "variation":
-        return f" Its outputs have a coefficient of variation of {scale} beyond what the mean explains."
+        return f" Its outputs have a coefficient of variation of {scale} about their mean."
     return f" Its noise has a standard deviation of {scale}{' in the logs' if family.ratio else ''}."
 
 
@@ -203,11 +216,19 @@ def _ratios(value: np.ndarray, error: np.ndarray, columns: Columns, chosen: list
     """Ratios of means or odds, with intervals."""
     said = []
     for j in chosen:
-        step, where = columns.two_values[j] or (1.0, f"per unit of {columns.names[j]}")
-        middle, low, high = (np.exp(step * v[j]) for v in (value, *ends))
-        between = f" ({three_digits(low)} to {three_digits(high)})" if error[j] > 0 else ""
-        said.append(f"by {three_digits(middle)}{between} {where}")
+        step, where = columns.two_values[j] or _step(float(value[j]), columns.names[j])
+        middle, low, high = (np.exp(min(step * float(v[j]), MOST_LOG)) for v in (value, *ends))
+        between = f" ({ratio_text(low)} to {ratio_text(high)})" if error[j] > 0 else ""
+        said.append(f"by {ratio_text(middle)}{between} {where}")
     return f"multiplied {listed(said)}"
+
+
+def _step(value: float, name: str) -> tuple[float, str]:
+    """So many units of an input, a power of ten, that they change the odds or the mean by more than a trifle."""
+    if not 0 < abs(value) < TRIFLE:
+        return 1.0, f"per unit of {name}"
+    step = 10.0 ** np.ceil(np.log10(10 * TRIFLE / abs(value)))
+    return step, f"per {step:,.0f} units of {name}"
 
 
 def _seen(model: Any, i: int) -> str:

@@ -157,6 +157,8 @@ def check_output_columns(X: Array, values: Any, columns: int) -> Array:
             f"y must have {columns} columns and a row for each of the {X.shape[0]} rows of X; got shape "
             f"{tuple(values.shape)}"
         )
+    if isinstance(X, Streamed):
+        return values
     xp = array_namespace(X)
     if not isinstance(values, type(X)):
         values = xp.asarray(to_numpy(values), device=device(X))

@@ -12,11 +12,13 @@ from sklearn.utils.validation import column_or_1d
 
 from skmoe.rows.arrays import Array, is_array, to_device, to_numpy
 from skmoe.rows.blocks import sum_over_blocks
-from skmoe.rows.inputs import RowsToFit, rows_to_fit, rows_to_use
+from skmoe.rows.columns import is_text
+from skmoe.rows.files import open_table
+from skmoe.rows.inputs import RowsToFit, is_dask, is_streamable, rows_to_fit, rows_to_use
 from skmoe.rows.kinds import plain_numbers
 from skmoe.rows.streamed import Streamed
 
-__all__ = ["class_rows_to_fit", "class_rows_to_use"]
+__all__ = ["class_rows_to_fit", "class_rows_to_use", "with_labels"]
 
 ADVICE = "pass labels of one kind: text, whole numbers or booleans"
 MOST_CLASSES = 1000  # more of them are numbers, not classes
@@ -25,7 +27,8 @@ BLOCK_ROWS = 2**16
 
 def class_rows_to_fit(model: Any, X: Any, y: Any, weight: Any) -> tuple[RowsToFit, np.ndarray]:
     """Rows that a classifier is to be fitted to, outputs numbered by class, and the sorted labels of the classes."""
-    if y is None or isinstance(y, str) or type(y).__module__.partition(".")[0] == "dask":
+    X, y = with_labels(X, y)
+    if y is None or isinstance(y, str | Streamed) or type(y).__module__.partition(".")[0] == "dask":
         rows = rows_to_fit(model, X, y, weight)
         if isinstance(rows.y, Streamed):
             return rows, _streamed_classes(rows.y)
@@ -34,6 +37,8 @@ def class_rows_to_fit(model: Any, X: Any, y: Any, weight: Any) -> tuple[RowsToFi
     labels, codes = _numbered(_as_column(y))
     like = X if is_array(X) and not isinstance(X, np.ndarray) else None
     rows = rows_to_fit(model, X, codes if like is None else to_device(codes, like), weight)
+    if isinstance(rows.y, Streamed):
+        return rows, _enough(labels)
     left = np.unique(to_numpy(rows.y))  # classes whose rows have no weight are gone
     if len(left) < len(labels):
         back = np.searchsorted(left, to_numpy(rows.y)).astype(np.float64)
@@ -43,6 +48,7 @@ def class_rows_to_fit(model: Any, X: Any, y: Any, weight: Any) -> tuple[RowsToFi
 
 def class_rows_to_use(model: Any, X: Any, y: Any) -> tuple[Array, Array]:
     """Inputs and numbered outputs for a fitted classifier."""
+    X, y = with_labels(X, y)
     if isinstance(y, str | Streamed) or type(y).__module__.partition(".")[0] == "dask":
         return rows_to_use(model, X, y)
     values = _as_column(y)
@@ -57,6 +63,24 @@ def class_rows_to_use(model: Any, X: Any, y: Any) -> tuple[Array, Array]:
     like = X if is_array(X) and not isinstance(X, np.ndarray) else None
     numbers = codes.astype(np.float64)
     return rows_to_use(model, X, numbers if like is None else to_device(numbers, like))
+
+
+def with_labels(X: Any, y: Any) -> tuple[Any, Any]:
+    """Rows of a file or table of pyarrow, and labels, where `y` names one of its columns and that holds text.
+
+    The table is then held in memory; columns of numbers stay where they are.
+    """
+    if not isinstance(y, str) or not is_streamable(X) or is_dask(X):
+        return X, y
+    import pyarrow as pa
+
+    table = open_table(X)
+    table.check_names([y])
+    held = next(iter(table.cells([y]))).schema.field(y).type
+    if not (is_text(held) or pa.types.is_boolean(held)):
+        return X, y
+    whole = table.read()
+    return whole.drop_columns([y]), np.array(whole[y].to_pylist(), dtype=object)
 
 
 def _as_column(y: Any) -> np.ndarray:

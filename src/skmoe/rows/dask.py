@@ -134,41 +134,50 @@ def _array(X: Any, names: Any, *, lengths: bool) -> Any:
     return X.compute_chunk_sizes() if lengths and np.isnan(X.shape[0]) else X
 
 
+def _are_names(y: Any) -> bool:
+    """Whether outputs of several columns are given by their names."""
+    return isinstance(y, list | tuple) and len(y) > 0 and all(isinstance(name, str) for name in y)
+
+
 def _selected(X: Any, y: Any, weight: Any, names: Any) -> tuple[Any, Any, Any, Any]:
     """Columns by name where X is a frame."""
     if not _is_frame(X):
-        if isinstance(y, str) or isinstance(weight, str):
+        if isinstance(y, str) or _are_names(y) or isinstance(weight, str):
             raise TypeError("y and sample_weight can be column names only where X is a DataFrame")
         return X, y, weight, None
     beside = {"y": y, "sample_weight": weight}
     columns = [str(c) for c in X.columns]
-    named = [b for b in beside.values() if isinstance(b, str)]
+    named = [b for b in beside.values() if isinstance(b, str)] + (list(y) if _are_names(y) else [])
     wanted = list(names) if names is not None else [c for c in columns if c not in named]
     missing = [c for c in [*wanted, *named] if c not in columns]
     if missing:
         raise ValueError(f"the Dask DataFrame has no column {', '.join(map(repr, missing))}; it has {columns}")
-    y, weight = (X[b] if isinstance(b, str) else b for b in beside.values())
+    y, weight = (X[b] if isinstance(b, str) else X[list(b)] if _are_names(b) else b for b in beside.values())
     return X[wanted], y, weight, wanted
 
 
-def _beside(X: Any, values: Any, what: str, *, lengths: bool) -> Any:
-    """Outputs or weights as a Dask array with the partitions of X."""
+def _beside(X: Any, values: Any, what: str, *, lengths: bool, columns: int = 1) -> Any:
+    """Outputs or weights as a Dask array with the partitions of X; of several columns (n, columns)."""
     import dask.array as da
 
     if values is None:
         return None
     if _is_frame(values) or hasattr(values, "to_dask_array"):
-        if values.ndim != 1:
+        if values.ndim != 1 and columns == 1:
             raise ValueError(f"{what} must be one column; got {list(values.columns)}")
-        if getattr(values.dtype, "kind", "f") not in "fiub":
-            raise ValueError(f"{what} does not hold numbers but {values.dtype}")
+        kinds = [values.dtype] if values.ndim == 1 else list(values.dtypes)
+        if any(getattr(kind, "kind", "f") not in "fiub" for kind in kinds):
+            raise ValueError(f"{what} does not hold numbers but {', '.join(map(str, kinds))}")
         values = values.to_dask_array(lengths=True if lengths else None)
     elif not hasattr(values, "chunks"):
         values = da.from_array(np.asarray(values), chunks=-1)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
-    if values.ndim != 1:
-        raise ValueError(f"{what} must have shape (n_samples,); got shape {values.shape}")
+    shape = () if columns == 1 else (columns,)
+    if tuple(values.shape[1:]) != shape:
+        wanted = ", ".join(["n_samples", *map(str, shape)]) + ("" if shape else ",")
+        raise ValueError(f"{what} must have shape ({wanted}); got shape {values.shape}")
+    values = values.rechunk({1: -1}) if shape else values
     if lengths and np.isnan(values.shape[0]):
         values = values.compute_chunk_sizes()
     if lengths and values.shape[0] != X.shape[0]:
@@ -176,28 +185,39 @@ def _beside(X: Any, values: Any, what: str, *, lengths: bool) -> Any:
     return values.rechunk({0: X.chunks[0]}) if lengths or not np.isnan(X.shape[0]) else values
 
 
-def stream(X: Any, y: Any, weight: Any, names: Any) -> tuple[Any, Any, Any, Any]:
+def stream(X: Any, y: Any, weight: Any, names: Any, columns: int = 1) -> tuple[Any, Any, Any, Any]:
     """Streamed columns of Dask collections, and the names of the inputs; see `skmoe.rows.inputs.stream`."""
     X, y, weight, names_found = _selected(X, y, weight, names)
     table = _array(X, names, lengths=True)
-    columns = [_beside(table, v, w, lengths=True) for v, w in ((y, "y"), (weight, "sample_weight"))]
+    beside = (
+        _beside(table, y, "y", lengths=True, columns=columns),
+        _beside(table, weight, "sample_weight", lengths=True),
+    )
     if 0 in table.shape:
         raise ValueError(f"X must have at least one row and one column; got shape {table.shape}")
-    views = [None if c is None else DaskColumns(c) for c in (table, *columns)]
+    views = [None if c is None else DaskColumns(c) for c in (table, *beside)]
     return *views, names_found
 
 
-def apply(function: Callable[..., Any], X: Any, y: Any = None, *, names: Any = None, width: int | None = None) -> Any:
+def apply(
+    function: Callable[..., Any],
+    X: Any,
+    y: Any = None,
+    *,
+    names: Any = None,
+    width: int | None = None,
+    columns: int = 1,
+) -> Any:
     """Map a function of blocks of rows lazily: a Dask array (n,), or (n, width)."""
     import dask.array as da
 
     X, y, _, _ = _selected(X, y, None, names)
     table = _array(X, names, lengths=False)
-    beside = _beside(table, y, "y", lengths=False)
-    more = () if beside is None else (beside, "i")
+    beside = _beside(table, y, "y", lengths=False, columns=columns)
+    more = () if beside is None else (beside, "i" if columns == 1 else "il")
 
     def on_block(x: Any, *rest: Any) -> Any:
-        return function(_numbers(x, 2), *(_numbers(r, 1) for r in rest))
+        return function(_numbers(x, 2), *(_numbers(r, 1 if columns == 1 else 2) for r in rest))
 
     return da.blockwise(
         on_block,

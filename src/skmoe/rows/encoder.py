@@ -11,6 +11,7 @@ import numpy as np
 from skmoe.rows.columns import UNSEEN, Column, as_numbers
 from skmoe.rows.files import FileTable, open_table
 from skmoe.rows.learning import MISSING, USUAL_DATES, Request, learn_columns
+from skmoe.rows.output_columns import OutputColumns
 from skmoe.rows.streamed import Streamed
 from skmoe.rows.table_errors import TableError, arrow, listed
 
@@ -42,6 +43,7 @@ class TableEncoder:
     missing: str = "level"
     dropped: tuple[str, ...] = ()
     unseen: str = "other"  # what becomes of categories that were not there in fitting, unless said otherwise
+    output: OutputColumns | None = None  # what tells of an output beside the target
     notes: tuple[str, ...] = field(default=(), compare=False)  # what the owner of the table should know
     n_rows: int = field(default=0, compare=False)  # rows of the table
     n_used: int = field(default=0, compare=False)  # rows of it that can be used
@@ -60,6 +62,7 @@ class TableEncoder:
         missing: str = "level",
         unseen: str = "other",
         dates: Sequence[str] = USUAL_DATES,
+        output: OutputColumns | None = None,
     ) -> TableEncoder:
         """Look at all rows of a table, a batch at a time, and decide what each of its columns becomes.
 
@@ -86,6 +89,8 @@ class TableEncoder:
             prediction, or are refused.
         dates : sequence of {"days", "year", "month", "weekday", "hour"}
             What dates become; "days" are those since the first date.
+        output : OutputColumns, optional
+            Columns that tell of an output beside the target, such as exposures; they are no inputs.
 
         Returns
         -------
@@ -93,7 +98,8 @@ class TableEncoder:
             The encoder, with notes for the owner of the table.
         """
         check_unseen(unseen)
-        request = Request(target, weights, columns, drop, categorical, missing, dates)
+        beside = () if output is None else output.names
+        request = Request(target, weights, columns, drop, categorical, missing, dates, beside)
         found = learn_columns(open_table(table), request)
         return cls(
             target,
@@ -102,6 +108,7 @@ class TableEncoder:
             missing,
             found.dropped,
             unseen,
+            output,
             found.notes,
             found.n_rows,
             found.n_used,
@@ -126,6 +133,11 @@ class TableEncoder:
     def names(self) -> list[str]:
         """Columns that a table must have for prediction."""
         return [column.name for column in self.columns]
+
+    @property
+    def _output_shape(self) -> tuple[int, ...]:
+        """Shape of one output."""
+        return () if self.output is None else (self.output.width,)
 
     @property
     def plain(self) -> bool:
@@ -181,14 +193,14 @@ class TableEncoder:
         EncodedTable
             Inputs.
         (n,) array
-            Outputs.
+            Outputs; (n, 2) or (n, 3) where columns beside the target tell of them.
         (n,) array or None
             Weights, where there is a column of them.
         """
         opened = open_table(table)
         weighted = self.weights is not None and self.weights in opened.names
         Z = np.empty((len(self.features), opened.n))  # memory is taken as it is filled
-        y, weight = np.empty(opened.n), np.empty(opened.n) if weighted else None
+        y, weight = np.empty((opened.n, *self._output_shape)), np.empty(opened.n) if weighted else None
         n = 0
         for X, t, w in self.chunks(opened, self.target, self.weights if weighted else None, unseen=unseen):
             part = slice(n, n + len(X))
@@ -266,11 +278,16 @@ class TableEncoder:
         Yields
         ------
         tuple
-            Inputs (m, d), outputs (m,) or None and weights (m,) or None.
+            Inputs (m, d), outputs (m,) (of several numbers (m, 2) or (m, 3)) or None and weights (m,) or None.
         """
         if target is not None and target not in table.names:
             raise TableError(f"target: there is no column {target!r}; the table has {listed(table.names)}")
+        output = self.output if target is not None and target == self.target else None
         beside = [name for name in (target, weights) if name is not None]
+        beside += [] if output is None else [name for name in output.names if name not in beside]
+        for name in beside:
+            if name not in table.names:
+                raise TableError(f"there is no column {name!r}; the table has {listed(table.names)}")
         for batch in table.cells([*self.names, *beside]):
             found = {name: as_numbers(batch.column(name), name, table.decimal) for name in beside}
             whole = np.ones(batch.num_rows, dtype=bool)
@@ -285,7 +302,8 @@ class TableEncoder:
             if lacking:
                 found = {name: values[whole][keep] for name, values in found.items()}
             if len(X):
-                yield X, found.get(target or ""), found.get(weights or "")
+                y = found.get(target or "")
+                yield X, y if output is None or y is None else output.laid_out(y, found), found.get(weights or "")
 
     def expand(self, names: Sequence[str], option: str) -> list[str]:
         """Names of the inputs that columns became.
@@ -345,7 +363,10 @@ class TableEncoder:
                 Column(**{**c, **{part: tuple(c.get(part, ())) for part in ("categories", "pooled", "parts")}})
                 for c in plain["columns"]
             )
-            return cls(**{**plain, "columns": columns, "dropped": tuple(plain["dropped"])})
+            output = plain.get("output")
+            if output is not None:
+                output = OutputColumns(output["layout"], tuple(output["beside"]))
+            return cls(**{**plain, "columns": columns, "dropped": tuple(plain["dropped"]), "output": output})
         except (TypeError, KeyError, AttributeError) as error:
             raise TableError(f"what the model file says of its columns is damaged ({error})") from error
 
@@ -374,7 +395,9 @@ class EncodedColumns(Streamed):
 
     def beside(self, part: int, name: str | None) -> EncodedColumns:
         """Outputs or weights of the same rows, which are in the column of this name."""
-        return EncodedColumns(self.table, self.encoder, part, self.shape[:1], name=name, strict=self.strict)
+        several = self.encoder._output_shape if part == 1 and name == self.encoder.target else ()
+        shape = (self.shape[0], *several)
+        return EncodedColumns(self.table, self.encoder, part, shape, name=name, strict=self.strict)
 
     def chunks(self, columns: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of all columns in order, a batch at a time."""

@@ -34,6 +34,7 @@ from skmoe.rows.encoder import EncodedTable, TableEncoder
 from skmoe.rows.files import FileTable, open_table
 from skmoe.rows.frames import TARGET, encode_frame, is_frame, learn_frame, needs_encoder, said
 from skmoe.rows.kinds import plain_numbers
+from skmoe.rows.output_columns import OutputColumns, OutputLayout
 from skmoe.rows.streamed import Streamed
 from skmoe.rows.table_errors import listed
 
@@ -88,12 +89,12 @@ def stream(
     names : the inputs to take, by default all columns but `y` and `weight`
     columns : columns of the outputs; where there are several, `y` is a list of names
     """
-    if y is not None and columns > 1:
-        return _stream_outputs(X, y, weight, names, columns)
     if is_dask(X):
         from skmoe.rows import dask
 
-        return dask.stream(X, y, weight, names)
+        return dask.stream(X, y, weight, names, columns)
+    if y is not None and columns > 1:
+        return _stream_outputs(X, y, weight, names, columns)
     X, *beside = _named_beside(X, y, weight)
     table = open_table(X)
     chosen = list(names) if names is not None else [n for n in table.names if n not in beside]
@@ -113,8 +114,7 @@ def _named_beside(X: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
 
 def _stream_outputs(X: Any, y: Any, weight: Any, names: Any, columns: int) -> tuple[Any, Any, Any, Any]:
     """The same for outputs of several columns of a table."""
-    named = isinstance(y, list | tuple) and len(y) == columns and all(isinstance(name, str) for name in y)
-    if is_dask(X) or not named:
+    if not _names_of(y, columns):
         raise TypeError(
             f"outputs of {columns} columns are given as a list of {columns} names of columns of a file or table of "
             f"pyarrow, or as an array beside an array; got X {type(X).__name__} and y {type(y).__name__}"
@@ -122,6 +122,11 @@ def _stream_outputs(X: Any, y: Any, weight: Any, names: Any, columns: int) -> tu
     table = open_table(X)
     chosen = list(names) if names is not None else [n for n in table.names if n not in (*y, weight)]
     return table.columns(chosen), table.columns(list(y)), None if weight is None else table.column(weight), chosen
+
+
+def _names_of(y: Any, columns: int) -> bool:
+    """Whether outputs are given as so many names of columns."""
+    return isinstance(y, list | tuple) and len(y) == columns and all(isinstance(name, str) for name in y)
 
 
 def _beside(table: Any, values: Any, what: str, name: str) -> Any:
@@ -175,13 +180,17 @@ def rows_to_fit(model: Any, X: Any, y: Any, weight: Any, columns: int = 1) -> Ro
 def _streamed_rows(model: Any, X: Any, y: Any, weight: Any, columns: int) -> RowsToFit:
     """Rows of files, tables of pyarrow and Dask collections; text and gaps are encoded where the model says so."""
     categorical = getattr(model, "categorical", None)
-    if categorical is not None and not is_dask(X) and columns == 1:
+    if categorical is not None and not is_dask(X) and (columns == 1 or _names_of(y, columns)):
+        output, several = None, y
+        if columns > 1:
+            y, output = y[0], OutputColumns(OutputLayout.AS_GIVEN, tuple(y[1:]))
         X, y, weight = _named_beside(X, y, weight)
         table = open_table(X)
-        names = [name for name in table.names if name not in (y, weight)]
-        table.check_names([name for name in (y, weight) if name is not None])
+        beside = [y, weight, *(() if output is None else output.names)]
+        names = [name for name in table.names if name not in beside]
+        table.check_names([name for name in beside if name is not None])
         forced = () if isinstance(categorical, str) else list(categorical)
-        encoder = TableEncoder.learn(table, y, weights=weight, columns=names, categorical=forced)
+        encoder = TableEncoder.learn(table, y, weights=weight, columns=names, categorical=forced, output=output)
         if encoder.n_targets_missing:
             found = encoder.n_targets_missing
             raise ValueError(f"y contains NaN, missing values or infinity ({found} found); drop those rows")
@@ -189,6 +198,7 @@ def _streamed_rows(model: Any, X: Any, y: Any, weight: Any, columns: int) -> Row
             inputs, y, weight = encoder.streamed(table)
             _note_columns(model, inputs.X.shape[1], inputs.names)
             return RowsToFit(inputs.X, y, weight, inputs.names, said(encoder, names))
+        y = y if output is None else several
     X, y, weight, found_names = stream(X, y, weight, columns=columns)
     _note_columns(model, X.shape[1], found_names)
     return RowsToFit(X, y, weight, found_names)
@@ -197,11 +207,13 @@ def _streamed_rows(model: Any, X: Any, y: Any, weight: Any, columns: int) -> Row
 def _frame_rows(model: Any, X: Any, y: Any, weight: Any, columns: int) -> RowsToFit:
     """Rows of a DataFrame with text, dates or gaps."""
     if columns > 1:
-        raise ValueError(f"outputs of {columns} columns need inputs that are numbers without gaps; encode X first")
-    outputs = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
-    outputs = column_or_1d(outputs, warn=True)
+        outputs = check_output_columns(np.empty((len(X), 0)), y, columns)
+        typical = np.arange(float(len(outputs)))  # what inputs become does not depend on outputs
+    else:
+        outputs = check_array(plain_numbers(y, "y"), ensure_2d=False, dtype=np.float64, input_name="y")
+        outputs = typical = column_or_1d(outputs, warn=True)
     check_consistent_length(X, outputs)
-    encoder = learn_frame(X, outputs, getattr(y, "name", None), model.categorical)
+    encoder = learn_frame(X, typical, getattr(y, "name", None), model.categorical)
     inputs = encode_frame(encoder, X)
     _note_columns(model, inputs.shape[1], encoder.features)
     if weight is not None:
@@ -259,6 +271,8 @@ def _rows_to_use(model: Any, X: Any, y: Any, columns: int) -> tuple[Array, Array
     if encoder is not None and is_frame(X):
         return check_rows(encode_frame(encoder, X), y)
     if encoder is not None and is_streamable(X) and not is_dask(X):
+        if columns > 1 and y is not None:
+            y = _target_of(encoder, y)
         X, y, _ = _named_beside(X, y, None)
         return encoder.streamed_inputs(X, y)
     if is_streamable(X):
@@ -275,6 +289,14 @@ def _rows_to_use(model: Any, X: Any, y: Any, columns: int) -> tuple[Array, Array
     y = plain_numbers(y, "y")
     X, y = validate_data(model, X, y, reset=False, dtype=[np.float64, np.float32], y_numeric=True)
     return X, np.asarray(y, dtype=np.float64)
+
+
+def _target_of(encoder: TableEncoder, y: Any) -> str:
+    """The target of outputs of several columns, which an encoder reads the others beside."""
+    names = None if encoder.output is None or encoder.target is None else [encoder.target, *encoder.output.names]
+    if names is None or list(y) != names:
+        raise TypeError(f"outputs of several columns of a table are those of the fit, {names}; got {y!r}")
+    return names[0]
 
 
 def _check_names(model: Any, names: Sequence[str]) -> None:
@@ -316,13 +338,13 @@ def apply(
         Columns of the outputs.
     """
     check_is_fitted(model)
-    if is_dask(X) and columns == 1:
+    if is_dask(X):
         from skmoe.rows import dask
 
         names = getattr(model, "feature_names_in_", None)
         if names is None and X.ndim == 2:
             _check_width(model, X)
-        return dask.apply(function, X, y, names=names, width=width)
+        return dask.apply(function, X, y, names=names, width=width, columns=columns)
     X, y = rows_to_use(model, X, y, columns)
     values = function(X) if y is None else function(X, y)
     if not like or isinstance(X, Streamed):

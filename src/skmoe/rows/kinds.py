@@ -65,7 +65,8 @@ def plain_numbers(values: Any, name: str) -> Any:
     for column, part in _columns(values, name):
         refusal = _refusal(part)
         if refusal is not None:
-            raise refusal[0](f"{column} holds {refusal[1]}")
+            classes = "; MoEClassifier takes classes" if name == "y" and refusal[1].startswith("text") else ""
+            raise refusal[0](f"{column} holds {refusal[1]}{classes}")
     return values
 
 

@@ -46,6 +46,8 @@ class Request:
         What becomes of missing inputs.
     dates : sequence of str
         What dates become, of `skmoe.rows.dates.DATE_PARTS`.
+    beside : sequence of str
+        Columns of numbers that tell of an output beside the target.
     """
 
     target: str
@@ -55,6 +57,12 @@ class Request:
     categorical: Sequence[str] = ()
     missing: str = "level"
     dates: Sequence[str] = USUAL_DATES
+    beside: Sequence[str] = ()
+
+    @property
+    def needed(self) -> list[str]:
+        """Columns that a row must have to be used: the target, what tells of it, and the weight."""
+        return list(dict.fromkeys([self.target, *self.beside, *([] if self.weights is None else [self.weights])]))
 
     def names_in(self, table: FileTable) -> list[str]:
         """Names of the inputs; what the table does not have is refused."""
@@ -70,13 +78,14 @@ class Request:
         ]
         asked += [(name, "categorical") for name in self.categorical]
         asked += [] if self.weights is None else [(self.weights, "weights")]
+        asked += [(name, "output") for name in self.beside]
         for name, what in asked:
             if name not in table.names:
                 raise TableError(f"{what}: there is no column {name!r}; the table has {listed(table.names)}")
             if name == self.target and what != "target":
                 raise TableError(f"{what}: {name!r} is the target")
         wanted = table.names if self.columns is None else self.columns
-        return [n for n in wanted if n not in (self.target, self.weights, *self.drop)]
+        return [n for n in wanted if n not in (*self.needed, *self.drop)]
 
 
 @dataclass(frozen=True)
@@ -100,6 +109,7 @@ class _Pass:
     weights: ColumnProfile | None
     rows: int
     used: int
+    beside: dict[str, ColumnProfile]
 
 
 def learn_columns(table: FileTable, request: Request) -> Learned:
@@ -144,7 +154,7 @@ def learn_columns(table: FileTable, request: Request) -> Learned:
         notes += decision.notes
     if used < 2:
         raise TableError(f"{used} of {seen.rows} rows can be used, and at least two are needed")
-    if seen.target.low == seen.target.high:
+    if seen.target.low == seen.target.high and not request.beside:
         raise TableError(
             f"target {request.target!r} is {seen.target.low:g} in every row; there is nothing to learn from it"
         )
@@ -157,7 +167,8 @@ def learn_columns(table: FileTable, request: Request) -> Learned:
 
 
 def _output_words(request: Request) -> str:
-    return f"target {request.target!r}" if request.weights is None else f"target {request.target!r} or weight"
+    others = [repr(name) for name in request.beside] + ([] if request.weights is None else ["weight"])
+    return " or ".join([f"target {request.target!r}", *others])
 
 
 def _without_gaps(
@@ -195,7 +206,7 @@ def _look(
     table: FileTable, names: Sequence[str], request: Request, whole: Callable[[Any], np.ndarray] | None = None
 ) -> _Pass:
     """One pass over the rows that have a target (and a weight), and of which `whole` says that they lack nothing."""
-    beside = [request.target, *([] if request.weights is None else [request.weights])]
+    beside = request.needed
     profiles: dict[str, ColumnProfile] = {}
     sample, rows, used = RowSample(len(names) + 1), 0, 0
     for batch in _batches(table, [*names, *beside]):
@@ -226,6 +237,7 @@ def _look(
         None if request.weights is None else profiles[request.weights],
         rows,
         used,
+        {name: profiles[name] for name in request.beside},
     )
 
 
@@ -261,8 +273,11 @@ def _check_output(seen: _Pass, request: Request) -> None:
         )
     if seen.used == 0 and not target.numbers:
         raise TableError(f"target {request.target!r} holds no values")
-    if target.infinite:
+    if target.infinite and not request.beside:  # a bound may be
         raise TableError(f"target {request.target!r} holds infinity; mend those rows")
+    for beside, profile in seen.beside.items():
+        if profile.odd or not profile.numbers:
+            raise TableError(f"column {beside!r}, which tells of target {request.target!r}, must hold numbers")
     weights = seen.weights
     if weights is not None:
         name = request.weights

@@ -214,6 +214,9 @@ class ColumnProfile:
 
     def _count_rows(self, numbers: np.ndarray) -> None:
         """Note whether the column goes on counting rows; `numbers` are of all rows of the batch."""
+        if np.any(np.isinf(numbers)):  # bounds, and no counts
+            self.consecutive = self.increasing = False
+            return
         first = numbers[0] if self.next is None else self.next
         steps = np.diff(numbers, prepend=first - 1)
         if self.next is None and first not in (0.0, 1.0):

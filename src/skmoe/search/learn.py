@@ -19,6 +19,7 @@ from skmoe.search.checkpoint import Checkpoint
 from skmoe.search.config import SearchConfig
 from skmoe.search.finish import maximise
 from skmoe.search.fitting import Fitted, fit_search, interrupted_at
+from skmoe.search.given_dof import fit_with_given_dof
 from skmoe.search.input_shape import InputShape, input_shape
 from skmoe.search.joint_em import fit_joint_em
 from skmoe.search.learned_dof import fit_with_dof
@@ -150,10 +151,12 @@ def _questions(task: Task, request: Request, k: int) -> bool:
 
 
 def _fit(task: Task, k: int, rng: np.random.Generator, warm: list[Start]) -> tuple[Task, Fitted]:
-    """Search for the optimum; where the family has degrees of freedom to be learned, over these as well."""
+    """Search for the optimum; where the family has degrees of freedom to be learned or assigned, over these as well."""
     family = task.spec.family
     if isinstance(family, StudentFamily) and family.learned:
         return fit_with_dof(task, k, rng, warm)
+    if task.spec.expert_dof:
+        return fit_with_given_dof(task, k, rng, warm, task.spec.expert_dof)
     return task, fit_search(task, k, rng, warm=warm)
 
 

@@ -19,7 +19,7 @@ from skmoe.search.fitting import Fitted, fit_search
 from skmoe.search.records import Start, StartKind
 from skmoe.search.task import Task
 
-__all__ = ["fit_with_dof"]
+__all__ = ["fit_with_dof", "slopes_over_dof", "with_expert_dof"]
 
 GRID = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, MOST_LEARNED)  # compared first: the profile may have a maximum at either end
 HEAVY = 1.0  # degrees of freedom of a search that gross errors do not lead astray
@@ -66,7 +66,7 @@ def _with_dof(problem: Problem, log_dof: np.ndarray | float) -> Problem:
     dof = np.exp(np.atleast_1d(log_dof))
     assert isinstance(problem.family, StudentFamily)
     if problem.family.expert_dof:
-        return replace(problem, family=replace(problem.family, expert_dof=tuple(dof)))
+        return with_expert_dof(problem, tuple(dof.tolist()))
     return replace(problem, family=replace(problem.family, dof=float(dof[0])))
 
 
@@ -110,8 +110,7 @@ def _best_dof_each(task: Task, problem: Problem, theta: Theta) -> tuple[Problem,
     The slope of the profile likelihood is that of the likelihood with other parameters held, by differences.
     """
     assert isinstance(problem.family, StudentFamily)
-    family = problem.family
-    begin = replace(problem, family=replace(family, expert_dof=(family.dof,) * problem.k))
+    begin, family = _one_each(problem), problem.family
     best: list[tuple[bool, float, Problem, Theta]] = []
 
     def loss(log_dof: np.ndarray) -> tuple[float, np.ndarray]:
@@ -119,8 +118,7 @@ def _best_dof_each(task: Task, problem: Problem, theta: Theta) -> tuple[Problem,
         fit = maximise(here, best[0][3] if best else theta, task.control, task.config, near=True)
         if not best or (fit.admissible, fit.objective) > best[0][:2]:
             best[:] = [(fit.admissible, fit.objective, here, fit.theta)]
-        slope = [(high - low) / (2 * STEP) for low, high in (_beside(here, fit.theta, i) for i in range(problem.k))]
-        return -fit.objective, -np.array(slope)
+        return -fit.objective, -_slopes(here, fit.theta)
 
     bounds = [_bounds(family)] * problem.k
     optimize.minimize(
@@ -129,11 +127,30 @@ def _best_dof_each(task: Task, problem: Problem, theta: Theta) -> tuple[Problem,
     return best[0][2:]
 
 
-def _beside(problem: Problem, theta: Theta, i: int) -> tuple[float, float]:
-    """Objectives with the i-th degrees of freedom a step lower and a step higher."""
-    step = STEP * np.eye(len(_log_dof(problem)))[i]
-    low, high = (gradient(_with_dof(problem, _log_dof(problem) + s * step), theta).objective for s in (-1, 1))
-    return low, high
+def _slopes(problem: Problem, theta: Theta) -> np.ndarray:
+    """Slopes of the objective over the log of each expert's degrees of freedom, by differences, (k,)."""
+    steps = STEP * np.eye(problem.k)
+    ends = [
+        [gradient(_with_dof(problem, _log_dof(problem) + s * step), theta).objective for s in (-1, 1)] for step in steps
+    ]
+    return np.array([(high - low) / (2 * STEP) for low, high in ends])
+
+
+def slopes_over_dof(problem: Problem, theta: Theta) -> np.ndarray:
+    """How fast the objective rises with the log of each expert's own degrees of freedom, from one number for all."""
+    return _slopes(_one_each(problem), theta)
+
+
+def with_expert_dof(problem: Problem, dof: tuple[float, ...]) -> Problem:
+    """The problem with degrees of freedom for each expert."""
+    assert isinstance(problem.family, StudentFamily)
+    return replace(problem, family=replace(problem.family, expert_dof=dof))
+
+
+def _one_each(problem: Problem) -> Problem:
+    """The problem with the number of all experts at each of them."""
+    assert isinstance(problem.family, StudentFamily)
+    return with_expert_dof(problem, (problem.family.dof,) * problem.k)
 
 
 def _with_unknown_dof(problem: Problem, fit: Fit) -> Curvature:

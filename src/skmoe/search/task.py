@@ -58,6 +58,8 @@ class ModelSpec:
         Law of the inputs, as the caller gives them, that the consistent start assumes.
     expert_columns, gate_columns : sequences of int, optional
         Columns that experts and gate see.
+    expert_dof : tuple of float
+        Degrees of freedom of Student t experts, one for each in no order; empty where the family says all.
     """
 
     family: Family
@@ -67,6 +69,7 @@ class ModelSpec:
     input_law: Any = "auto"
     expert_columns: Sequence[int] | None = None
     gate_columns: Sequence[int] | None = None
+    expert_dof: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

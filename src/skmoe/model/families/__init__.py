@@ -20,6 +20,7 @@ from skmoe.model.families.trials import TrialsFamily
 from skmoe.model.family import Family
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.rows.arrays import is_array, to_device, to_numpy
+from skmoe.rows.streamed import Streamed
 
 __all__ = [
     "FAMILIES",
@@ -70,9 +71,11 @@ def with_second_column(family: Family, y: Any, weight: Any) -> tuple[Family, Any
     between 0 and 1 holds proportions, and weights are then numbers of trials.
     """
     known = family == FAMILIES.get(family.name) and family.name in OF_TWO_COLUMNS
-    if not known or y is None or isinstance(y, str) or hasattr(y, "compute"):
+    if not known or y is None or isinstance(y, str):
         return family, y, weight
     pair = OF_TWO_COLUMNS[family.name]
+    if isinstance(y, Streamed) or hasattr(y, "compute"):  # of Dask, or read in blocks
+        return (pair if y.ndim == 2 and y.shape[1] == 2 else family), y, weight
     if isinstance(y, list | tuple) and all(isinstance(name, str) for name in y):
         return pair, y, weight
     values = to_numpy(y) if is_array(y) else np.asarray(y)

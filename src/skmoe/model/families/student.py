@@ -100,14 +100,17 @@ class StudentFamily(NoiseFamily):
     Parameters
     ----------
     dof : float
-        Degrees of freedom, shared by all experts; where a fit learns them, those it starts from.
+        Degrees of freedom, shared by all experts; where a fit learns them, those it starts from; not used where there
+        are `expert_dof`.
     learned : bool
         Whether a fit learns them.
     per_expert : bool
         Whether a fit learns a number for each expert; `learned` must be true. The search has one number for all; from
         its optimum, which gives `dof`, those of the experts are learned with all other parameters.
     expert_dof : tuple of float
-        Degrees of freedom of each expert, where there are such: what a fit learned, or those to draw outputs from.
+        Degrees of freedom of each expert. Given to a fit they are in no order, as experts have none before it: the fit
+        finds which expert has which. In `MoERegressor.family_` and `MoEParameters` they are those of the experts in
+        turn.
     least_dof : float
         Fewest degrees of freedom that a fit learns. To the likelihood a few gross errors look like noise without a
         variance, and the fewer degrees of freedom, the less the other rows tell about the coefficients. With 1 a fit

@@ -56,8 +56,8 @@ def _standard_errors(data: ReportData) -> str:
     if data.model.covariance_ is not None:
         return (
             "Intervals of coefficients are 95% confidence intervals from the curvature of the likelihood at its "
-            "maximum. The last table also has robust standard errors, which remain valid where the noise is not as the "
-            "model assumes: where the two differ much, use the robust ones."
+            "maximum. The last table also has robust standard errors, which remain valid where outputs do not "
+            "scatter as the model assumes: where the two differ much, use the robust ones."
         )
     if data.model.method == "spectral":
         return "This method gives no standard errors."

@@ -8,7 +8,7 @@ import numpy as np
 
 from skmoe.inference.summary import RATIOS
 from skmoe.plots import CoefficientsDisplay
-from skmoe.plots.coefficients import MOST
+from skmoe.plots.coefficients import most_inputs
 from skmoe.report.coefficient_tables import side_by_side
 from skmoe.report.data import ReportData
 from skmoe.report.figures import draw
@@ -33,7 +33,7 @@ def coefficients(data: ReportData) -> Coefficients:
     caption = "Coefficients of the experts, with 95% intervals; grey where zero is inside"
     return Coefficients(
         side_by_side(caption if sure else "Coefficients of the experts", data.coefficients, "expert "),
-        None if data.classes else _figure(data),
+        _figure(data),
         _ratios(data),
     )
 
@@ -58,17 +58,27 @@ def _figure(data: ReportData) -> Figure | None:
     model = data.model
     spread = None if data.rows is None else np.std(data.rows.values, axis=0)
     intervals = "" if model.covariance_ is None else " with 95% intervals"
-    scaled = "" if spread is None else ", each times the standard deviation of its input, so that inputs are comparable"
-    d, k = model.n_features_in_, model.n_experts_
-    largest = f" The {MOST} largest of {d} inputs." if d > MOST else ""
+    per, scaled = "unit", ""
+    if spread is not None:
+        per = "standard deviation"
+        scaled = ", each times the standard deviation of its input, so that inputs are comparable"
+    ratio = model.parameters_.family.ratio
+    what = f"{ratio[0].upper()}{ratio[1:]}s" if ratio else "Coefficients"
+    if ratio:
+        scaled = f", for one {per} more of an input{', so that inputs are comparable' if spread is not None else ''}"
+    if len(data.classes) > 2:
+        scaled += f", of each class against {data.classes[0]}"
+    d, k, m = model.n_features_in_, model.n_experts_, model.parameters_.family.predictors
+    most = most_inputs(m)
+    largest = f" The {most} largest of {d} inputs." if d > most else ""
     wide = " An arrow at the edge: the interval goes on, far beyond the others." if _clipped(data, spread) else ""
     return draw(
         CoefficientsDisplay,
         model,
         scale=spread,
-        title=f"Coefficients of the experts{intervals}",
-        caption=f"Coefficients{intervals}{scaled}.{largest}{wide}",
-        height=min(1.5 + min(d, MOST) * (0.14 + 0.08 * k), 14.0),
+        title=f"{what} of the experts{intervals}",
+        caption=f"{what}{intervals}{scaled}.{largest}{wide}",
+        height=min(1.5 + min(d, most) * m * (0.14 + 0.08 * k), 14.0),
     )
 
 

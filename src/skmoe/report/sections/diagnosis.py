@@ -22,7 +22,7 @@ class Diagnosis:
 
 def diagnosis(data: ReportData) -> Diagnosis:
     """Every question that was asked of the fit."""
-    found = data.model.diagnose(data.X, data.y)
+    found = data.model.diagnose(data.X, data.outputs)
     rows = tuple((question, words, finding) for question, finding, words in found.rows)
     about = "Diagnosis" if data.rows is None else f"Diagnosis, with the {data.rows.n:,} rows shown"
     return Diagnosis(Table(about, ("question", "what it means", "finding"), rows), _spectrum(data))

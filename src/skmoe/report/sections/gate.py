@@ -71,15 +71,15 @@ def _map(data: ReportData) -> Figure | None:
 
 
 def _responsibilities(data: ReportData) -> Figure | None:
-    if data.outputs_to_draw is None or data.main_input is None:
+    if data.y is None or data.main_input is None:
         return None
-    n = len(data.outputs_to_draw)
+    n = len(data.y)
     drawn = f" Of {n:,} rows {MOST_POINTS:,} are drawn, chosen at random." if n > MOST_POINTS else ""
     return draw(
         ResponsibilityDisplay,
         data.model,
         data.X,
-        data.y,
+        data.outputs,
         feature_of(data.main_input),
         target=data.target,
         title="Rows in the colours of their most probable experts",

@@ -8,6 +8,7 @@ import numpy as np
 
 from skmoe.inference.formatting import listed, percent, three_digits
 from skmoe.inference.held_out import seen_counts, unstable
+from skmoe.model.families import StudentFamily
 from skmoe.report.data import ReportData
 from skmoe.report.figures import matplotlib_is_installed
 from skmoe.report.held_out_classes import JudgedClasses
@@ -16,7 +17,6 @@ from skmoe.report.sections.trust import checks
 
 __all__ = ["Overview", "overview"]
 
-SCALES = {"variation": "coefficient of variation"}  # by the family's name of its scale
 NAMED = 3  # inputs that are said to tell the regimes apart
 
 
@@ -122,8 +122,16 @@ def _held_out(data: ReportData) -> tuple[Card, ...]:
 def _noise(data: ReportData) -> Card:
     scales = data.model.noise_scale_
     low, high = three_digits(np.min(scales)), three_digits(np.max(scales))
-    what = SCALES.get(data.model.parameters_.family.scale_name, f"standard deviation of {data.target}")
-    return Card("Noise", low if low == high else f"{low} to {high}", what)
+    return Card("Noise", low if low == high else f"{low} to {high}", _scale_in_words(data))
+
+
+def _scale_in_words(data: ReportData) -> str:
+    family = data.model.parameters_.family
+    if isinstance(family, StudentFamily):
+        return "scale of Student's t"
+    if family.scale_name == "variation":
+        return f"coefficient of variation{' of the rate' if family.discrete else ''}"
+    return f"standard deviation of {f'the logs of {data.target}' if family.ratio else data.target}"
 
 
 def _parameters(data: ReportData) -> Card:
@@ -137,6 +145,11 @@ def _notes(data: ReportData) -> tuple[str, ...]:
         notes.append(
             "Written from the model alone. With rows and outputs it would also show where each regime holds along "
             "each input, and how well the model predicts."
+        )
+    elif data.model.parameters_.family.columns > 1:
+        notes.append(
+            f"Outputs of {data.target} come in several columns, which pictures of this page do not show: they are of "
+            "the model and the inputs."
         )
     elif data.y is None:
         notes.append("Written without outputs. With them it would also show how well the model predicts.")

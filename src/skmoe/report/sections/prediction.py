@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from skmoe.inference import inputs_of
 from skmoe.inference.calibrate import COVERAGES
 from skmoe.inference.formatting import fixed, listed, percent, three_digits
-from skmoe.plots import BandDisplay, PredictionDisplay
+from skmoe.plots import BandDisplay, PredictionDisplay, ProbabilityDisplay, SeparationDisplay
 from skmoe.plots.outputs import MOST_POINTS
 from skmoe.plots.reading import feature_of
 from skmoe.report.data import ReportData
 from skmoe.report.figures import draw, draw_made
 from skmoe.report.held_out import Judged, Judgement, Protocol
 from skmoe.report.held_out_classes import JudgedClasses
+from skmoe.report.held_out_counts import has_exposure
 from skmoe.report.records import Figure, Number, Table
 
 __all__ = ["Prediction", "compared", "prediction"]
@@ -66,6 +67,24 @@ def _of_classes(data: ReportData, found: Judgement) -> Prediction:
     return Prediction(
         (words, _protocol(data, found)),
         Table(f"Predictions of {found.n:,} rows held out", ("method", "log loss", "accuracy", "Brier score"), rows),
+        _separation(data, found),
+        _bands(data),
+    )
+
+
+def _separation(data: ReportData, found: Judgement) -> Figure | None:
+    """Probabilities of the classes that came."""
+    mixture = found.mixture
+    display = SeparationDisplay.from_probabilities(
+        mixture.proba, mixture.y, data.outcomes, weight=mixture.weight, draw=False
+    )
+    return draw_made(
+        lambda: display,
+        title=f"Probability given to the class of {data.target} that came, on rows held out",
+        caption=f"Probability given to the class of {data.target} that came, on rows held out: far right is sure and "
+        f"right. A model that knows no inputs gives each class its share. {_dots(found.n)}",
+        width=4.6,
+        height=1.5 + 0.45 * len(display.names),
     )
 
 
@@ -98,7 +117,9 @@ def _in_words(data: ReportData, found: Judgement) -> str:
 
 def _protocol(data: ReportData, found: Judgement) -> str:
     rivals = "least squares and boosting (scikit-learn's HistGradientBoostingRegressor)"
-    if data.classes:
+    if has_exposure(data.model):
+        rivals = f"{rivals} of the rates, weighted by exposure"
+    if data.outcomes:
         rivals = "logistic regression and boosting (scikit-learn's LogisticRegression, HistGradientBoostingClassifier)"
     if found.protocol is Protocol.TEST:
         return (
@@ -161,9 +182,18 @@ def _outputs(data: ReportData, found: Judgement) -> Figure | None:
 
 def _bands(data: ReportData) -> Figure | None:
     """Predictions along the only input; with others, no single line says what is predicted."""
-    y = data.outputs_to_draw
+    y = data.y
     if data.main_input is None or y is None or len(inputs_of(data.model)) > 1:
         return None
+    if data.outcomes:
+        return draw(
+            ProbabilityDisplay,
+            data.model,
+            data.X,
+            feature_of(data.main_input),
+            title="Predicted probabilities along the input",
+            caption=f"Predicted probabilities of {data.target} along {data.main_input.name}.",
+        )
     return draw(
         BandDisplay,
         data.model,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from skmoe.plots import ExpertDisplay, RangeDisplay
+from skmoe.plots import ExpertDisplay, ExpertProbabilityDisplay, RangeDisplay
 from skmoe.plots.outputs import MOST_POINTS
 from skmoe.report.data import ReportData
 from skmoe.report.figures import draw, draw_made
@@ -62,8 +62,10 @@ def _range(data: ReportData, i: int) -> Figure | None:
 
 
 def _law(data: ReportData, i: int) -> Figure | None:
-    if data.outputs_to_draw is None or data.main_input is None:
+    if data.y is None or data.main_input is None:
         return None
+    if data.outcomes:
+        return _probabilities(data, i)
     caption = "What it says along its strongest input"
     if data.model.n_features_in_ > 1:
         caption += ", its rows moved to their mean in the others"
@@ -80,15 +82,36 @@ def _law(data: ReportData, i: int) -> Figure | None:
     )
 
 
+def _probabilities(data: ReportData, i: int) -> Figure | None:
+    one = len(data.outcomes) == 2
+    what = f"Probability of {data.outcomes[1]}" if one else "Probabilities"
+    others = ", other inputs at their means" if data.model.n_features_in_ > 1 else ""
+    return draw(
+        ExpertProbabilityDisplay,
+        data.model,
+        data.X,
+        data.outputs,
+        i,
+        title=f"What expert {i + 1} says of {data.target}",
+        caption=f"{what} along its strongest input{others}: line what it says, marks what came.",
+        **SIZE,
+    )
+
+
 def _remark(data: ReportData, pictures: bool) -> str:
     said = "Each effect is for other inputs held fixed. In brackets: 95% intervals."
     if data.model.covariance_ is None:
         said = "Each effect is for other inputs held fixed; there are no standard errors."
     if pictures and data.model.n_experts_ > 1:
         said += " The rows of an expert are all rows, weighted by its probability."
-        if data.outputs_to_draw is not None:
+        if data.y is not None and not data.outcomes:
             said += " Dots are rows that most probably belong to it given their output too."
-    n = 0 if data.outputs_to_draw is None else len(data.outputs_to_draw)
+    if pictures and data.outcomes and data.y is not None:
+        said += (
+            " Marks are shares among its rows, in groups along the input and with standard errors, moved by what the "
+            "expert says of the other inputs."
+        )
+    n = 0 if data.y is None or data.outcomes else len(data.y)
     if pictures and n > MOST_POINTS:
         said += f" Of more than {MOST_POINTS:,} rows so many are drawn, chosen at random."
     return said

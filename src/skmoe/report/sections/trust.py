@@ -12,7 +12,8 @@ from skmoe.inference.calibrate import COVERAGES
 from skmoe.inference.diagnosis import SMALL_SHARE, rows_fitted
 from skmoe.inference.formatting import listed, percent
 from skmoe.inference.held_out import near_ties, seen_counts, seen_where, stability_in_words
-from skmoe.plots import CalibrationDisplay
+from skmoe.inference.sureness import SurenessVerdict
+from skmoe.plots import CalibrationDisplay, ReliabilityDisplay
 from skmoe.report.data import ReportData
 from skmoe.report.figures import draw_made
 from skmoe.report.held_out import Judgement
@@ -26,7 +27,13 @@ ALWAYS = (
     "Far from the rows of the fit the model extrapolates: it is less reliable there.",
     "Correlated inputs share their effect: a single coefficient then says little, but predictions are hardly affected.",
 )
+OF_PROBABILITIES = {
+    SurenessVerdict.RIGHT: Verdict.FINE,
+    SurenessVerdict.TOO_SURE: Verdict.CAREFUL,
+    SurenessVerdict.LESS_SURE: Verdict.NOTE,
+}
 TOLERABLE = 0.02  # difference of coverage from what was asked for that is never worth a word
+ROWS_OF_A_BIN = 15  # of a calibration picture, at least on average
 UNLIKELY = 2.58  # standard errors at which a difference is not taken for chance
 
 
@@ -69,15 +76,10 @@ def _coverage(data: ReportData) -> Check | None:
 
 def _about_probabilities(mixture: JudgedClasses) -> Check:
     """Whether the most probable class comes as often as its probability says."""
-    p, right, n = mixture.sureness, mixture.accuracy, len(mixture.y)
-    name = "Probabilities on rows held out"
-    finding = f"the most probable class has {percent(np.mean(p))} on average, and comes in {percent(right)} of the rows"
-    gap = float(np.mean(p)) - right
-    if abs(gap) <= max(TOLERABLE, UNLIKELY * float(np.sqrt(np.mean(p * (1 - p)) / n))):
-        return Check(name, finding, f"They are as sure as they should be, as far as {n:,} rows can tell.", Verdict.FINE)
-    if gap > 0:
-        return Check(name, finding, "Probabilities near 1 are too near: the model is too sure.", Verdict.CAREFUL)
-    return Check(name, finding, "The model is less sure than it could be.", Verdict.NOTE)
+    found = mixture.sureness
+    verdict = OF_PROBABILITIES[found.verdict]
+    far = f", as far as {found.n:,} rows can tell" if verdict is Verdict.FINE else ""
+    return Check("Probabilities on rows held out", found.finding, f"{found.verdict.value}{far}.", verdict)
 
 
 def _coverage_in_the_fit(data: ReportData) -> Check | None:
@@ -168,15 +170,34 @@ def _small(data: ReportData) -> Check | None:
 
 def _calibration(data: ReportData) -> Figure | None:
     found = data.judgement
-    if not isinstance(found, Judgement) or isinstance(found.mixture, JudgedClasses):
+    if not isinstance(found, Judgement):
         return None
+    if isinstance(found.mixture, JudgedClasses):
+        return _reliability(data, found.mixture)
     pit = found.mixture.pit
-    bins = int(np.clip(len(pit) // 15, 4, 20))
+    bins = int(np.clip(len(pit) // ROWS_OF_A_BIN, 4, 20))
     return draw_made(
         lambda: CalibrationDisplay.from_pit(pit, bins=bins, draw=False),
         title="Calibration of the predictive distribution on rows held out",
         caption="Calibration on rows held out. Left: where outputs fall in their predictive distributions; flat is "
         "right, high in the middle means that intervals are too wide, low in the middle too narrow. Right: share of "
         "outputs inside intervals; the diagonal is right.",
+        height=3.2,
+    )
+
+
+def _reliability(data: ReportData, mixture: JudgedClasses) -> Figure | None:
+    bins = int(np.clip(len(mixture.y) // ROWS_OF_A_BIN, 4, 10))
+    display = ReliabilityDisplay.from_probabilities(
+        mixture.proba, mixture.y, data.outcomes, weight=mixture.weight, bins=bins, draw=False
+    )
+    left_out = len(data.outcomes) - len(display.names)
+    most = f" The {len(display.names)} most frequent of {len(data.outcomes)} classes." if left_out > 1 else ""
+    return draw_made(
+        lambda: display,
+        title=f"Reliability of the probabilities of {data.target} on rows held out",
+        caption="Reliability on rows held out. Left: how often a class came among rows that were given about the same "
+        "probability for it, with 95% intervals; on the diagonal probabilities are right, below it too large. Right: "
+        f"how many rows were given such a probability.{most}",
         height=3.2,
     )

@@ -1,0 +1,242 @@
+"""Outputs that are classes: their probabilities along an input, and by an expert."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from skmoe.inference.sureness import outcome_proba
+from skmoe.plots.reading import (
+    Along,
+    along,
+    check_whole,
+    class_names,
+    classes_to_draw,
+    expert_names,
+    rows,
+    rows_and_outputs,
+    typical_row,
+)
+from skmoe.plots.regime import check_expert, input_of_expert
+from skmoe.plots.style import (
+    Display,
+    expert_colors,
+    expert_styles,
+    ink,
+    label,
+    legend_above,
+    legend_name,
+    mark_places,
+    others_typical,
+    plain_text,
+)
+
+__all__ = ["ExpertProbabilityDisplay", "ProbabilityDisplay"]
+
+BINS = 8  # groups of an expert's rows by value of an input
+LEAST_SHARE = 0.01  # of an expert's rows, for a group to be drawn
+
+
+@dataclass(eq=False)
+class ExpertProbabilityDisplay(Display):
+    """What an expert says of classes: their probabilities along one input, and how often they came among its rows.
+
+    The rows of an expert are all rows, weighted by the probability that they belong to it given their class too. Marks
+    are shares of its rows in groups by the input, as partial residuals: what the expert says with other inputs at their
+    means, plus how often a class came more than the expert said. So marks lie about the line if the expert is right.
+    Of two classes the second is drawn, of more the four most frequent among its rows.
+
+    Attributes
+    ----------
+    expert : number of the expert, from 0        names : names of the c classes drawn
+    input : the input with the largest effect over its rows, or the one asked for, as an `Along`
+    grid, lines : (g,) places along the input, (c, g) probabilities there; NaN at values that its rows do not have
+    x, shares, errors : (b,) places of the groups, (c, b) shares of the classes in them, and their standard errors
+    """
+
+    heading: ClassVar[str] = "What an expert says of the classes of its rows"
+
+    expert: int
+    names: list[str]
+    input: Along
+    grid: np.ndarray
+    lines: np.ndarray
+    x: np.ndarray
+    shares: np.ndarray
+    errors: np.ndarray
+    color: str
+
+    @classmethod
+    def from_estimator(
+        cls, model: Any, X: Any, y: Any, expert: int, *, feature: Any = None, ax: Any = None, draw: bool = True
+    ) -> Self:
+        """One expert of a fitted `MoEClassifier`, or of binomial experts.
+
+        Parameters
+        ----------
+        model : MoEClassifier, or MoERegressor of outputs 0 and 1
+            A fitted model.
+        X : (n, d) table
+            Inputs.
+        y : (n,) array
+            Labels, or 0 and 1.
+        expert : int
+            Which expert, from 0.
+        feature : str or int, optional
+            Name or index of a column, by default the one with the largest effect over the expert's rows.
+        ax : matplotlib Axes, optional
+            Where to draw; by default in a new figure.
+        draw : bool
+            Whether to draw at once.
+
+        Returns
+        -------
+        ExpertProbabilityDisplay
+            The display; its numbers are attributes.
+        """
+        names = class_names(model)
+        X, codes = rows_and_outputs(model, X, y)
+        i = check_expert(model, expert)
+        center, one, seen = input_of_expert(model, X, i, feature)
+        own = model.parameters_.responsibilities(X, codes)[:, i]
+        drawn = classes_to_draw(np.bincount(codes.astype(int), weights=own, minlength=len(names)))
+        moved = np.tile(center, (len(X), 1))
+        moved[:, one.columns] = X[:, one.columns]
+        said, there, line = (
+            model.parameters_.expert_proba(at)[:, i, :][:, drawn] for at in (X, moved, one.rows(center))
+        )
+        line[~seen] = np.nan
+        residual = (codes[:, None] == np.array(drawn)) - said
+        groups = _groups(one, X, own)
+        x = np.array([np.average(one.place(X[g]), weights=own[g]) for g in groups])
+        shares = np.array([np.average((there + residual)[g], axis=0, weights=own[g]) for g in groups])
+        errors = np.array([np.sqrt(own[g] ** 2 @ residual[g] ** 2) / np.sum(own[g]) for g in groups])
+        called = [names[c] for c in drawn]
+        color = expert_colors(i + 1)[i]
+        return cls(i, called, one, one.places, line.T, x, shares.T, errors.T, color)._drawn(ax, draw)
+
+    def _draw(self, *axes: Any) -> None:
+        (ax,) = axes
+        for c, style in enumerate(expert_styles(len(self.names))):
+            ends = np.clip(self.shares[c] + np.array([[-1.0], [1.0]]) * self.errors[c], 0.0, 1.0)
+            ax.vlines(self.x, *ends, color=self.color, alpha=0.6, linewidth=1.4)
+            how = {"marker": style["marker"], "markersize": 5, "alpha": 0.8, "linestyle": "none"}
+            ax.plot(
+                self.x,
+                np.clip(self.shares[c], 0.0, 1.0),
+                color=self.color,
+                label=legend_name(self.names[c], 12),
+                **how,
+            )
+            if self.input.discrete:
+                half, here = 0.3 * self.input.step, np.isfinite(self.lines[c])
+                ax.hlines(self.lines[c][here], self.grid[here] - half, self.grid[here] + half, color=ink(ax))
+            else:
+                ax.plot(self.grid, self.lines[c], color=ink(ax), linewidth=2)
+        if self.input.discrete:
+            mark_places(ax.xaxis, self.grid, self.input.labels)
+        ax.set_ylim(-0.03, 1.03)
+        what = f"probability of {label(self.names[0], 14)}" if len(self.names) == 1 else "probability"
+        plain_text(ax.set_xlabel(label(self.input.name, 34)), ax.set_ylabel(what))
+        if len(self.names) > 1:
+            legend_above(ax, columns=2)  # two side by side fit the narrowest picture
+
+
+def _groups(one: Along, X: np.ndarray, own: np.ndarray) -> list[np.ndarray]:
+    """Indices of rows in groups along an input: its values where it has a few, else of about equal weight."""
+    places = one.place(X)
+    if one.discrete:
+        groups = [np.flatnonzero(places == place) for place in one.places]
+    else:
+        order = np.argsort(places, kind="stable")
+        reached = np.cumsum(own[order]) / np.sum(own)
+        bin_of = np.minimum((BINS * reached).astype(int), BINS - 1)
+        groups = [order[bin_of == b] for b in range(BINS)]
+    return [g for g in groups if np.sum(own[g]) > LEAST_SHARE * np.sum(own)]
+
+
+@dataclass(eq=False)
+class ProbabilityDisplay(Display):
+    """Probabilities of classes against a column, the others at typical values; thin lines are the experts'.
+
+    Of two classes the second is drawn, of more the four most frequent, without the experts' lines.
+
+    Attributes
+    ----------
+    input : the column, as an `Along`        grid : (g,) its values, or places where it has but a few
+    names : names of the c classes drawn        typical : (d,), the row that the grid is laid through
+    probabilities : (c, g)        experts : (k, c, g)        expert_names : what the legend calls the experts
+    """
+
+    heading: ClassVar[str] = "Probabilities of classes along an input"
+
+    input: Along
+    grid: np.ndarray
+    names: list[str]
+    typical: np.ndarray
+    probabilities: np.ndarray
+    experts: np.ndarray
+    expert_names: list[str]
+
+    @classmethod
+    def from_estimator(
+        cls, model: Any, X: Any, feature: Any, *, grid_resolution: int = 100, ax: Any = None, draw: bool = True
+    ) -> Self:
+        """Probabilities of a fitted `MoEClassifier`, or of binomial experts.
+
+        Parameters
+        ----------
+        model : MoEClassifier, or MoERegressor of outputs 0 and 1
+            A fitted model.
+        X : (n, d) table
+            Says which values are there and which are typical.
+        feature : str or int
+            Name or index of a column; a column of text by the name it has in the table.
+        grid_resolution : int
+            Values along the column.
+        ax : matplotlib Axes, optional
+            Where to draw; by default in a new figure.
+        draw : bool
+            Whether to draw at once.
+
+        Returns
+        -------
+        ProbabilityDisplay
+            The display; its numbers are attributes.
+        """
+        names = class_names(model)
+        X = rows(model, X)
+        one = along(model, X, feature, check_whole(grid_resolution, 2, "grid_resolution"))
+        typical = typical_row(X)
+        at = one.rows(typical)
+        drawn = classes_to_draw(np.sum(outcome_proba(model, X), axis=0))
+        P = outcome_proba(model, at)[:, drawn].T
+        experts = np.transpose(model.parameters_.expert_proba(at)[:, :, drawn], (1, 2, 0))
+        called = [names[c] for c in drawn]
+        return cls(one, one.places, called, typical, P, experts, expert_names(model))._drawn(ax, draw)
+
+    def _draw(self, *axes: Any) -> None:
+        (ax,) = axes
+        alone = len(self.names) == 1
+        lines = "none" if self.input.discrete else "-"
+        if alone and len(self.experts) > 1:
+            for i, style in enumerate(expert_styles(len(self.experts))):
+                how: dict[str, Any] = {"linestyle": style["linestyle"], "linewidth": 1.2}
+                if self.input.discrete:
+                    how = {"linestyle": "none", "marker": style["marker"]}
+                ax.plot(self.grid, self.experts[i, 0], color=style["color"], label=self.expert_names[i], **how)
+        for c, style in enumerate(expert_styles(len(self.names))):
+            color = ink(ax) if alone else style["color"]
+            marker = style["marker"] if self.input.discrete else ""
+            name = "the model" if alone else legend_name(self.names[c])
+            ax.plot(
+                self.grid, self.probabilities[c], color=color, linewidth=2, linestyle=lines, marker=marker, label=name
+            )
+        if self.input.discrete:
+            mark_places(ax.xaxis, self.grid, self.input.labels)
+        ax.set_ylim(-0.02, 1.02)
+        what = f"probability of {label(self.names[0], 18)}" if alone else "probability"
+        plain_text(ax.set_xlabel(others_typical(self.input.name, len(self.typical))), ax.set_ylabel(what))
+        legend_above(ax)

@@ -1,0 +1,162 @@
+"""Whether the probabilities of classes hold: how often a class comes, by the probability that it was given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from skmoe.inference.formatting import TWO_SIDED_95
+from skmoe.inference.sureness import outcome_proba
+from skmoe.plots.reading import check_whole, class_names, classes_to_draw, rows_and_outputs
+from skmoe.plots.style import Display, expert_styles, ink, label, legend_above, legend_name, plain_text
+
+__all__ = ["ReliabilityDisplay"]
+
+
+@dataclass(eq=False)
+class ReliabilityDisplay(Display):
+    """Reliability diagram: how often a class came among rows that gave it about the same probability, and their number.
+
+    On the diagonal probabilities are right; below it they are too large. Bars are 95% intervals (Wilson's) of the share
+    for the number of rows in a bin. Of two classes the second is drawn, of more the four most frequent.
+
+    Attributes
+    ----------
+    names : names of the classes drawn, c of them        edges : (bins + 1,) ends of the bins
+    predicted, observed : (c, bins) mean probability and share of the class in each bin, NaN where no row is
+    lower, upper : (c, bins) ends of the intervals of the share        counts : (c, bins) rows in each bin
+    """
+
+    heading: ClassVar[str] = "Reliability: how often classes come, by their predicted probability"
+    panels: ClassVar[int] = 2
+
+    names: list[str]
+    edges: np.ndarray
+    predicted: np.ndarray
+    observed: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    counts: np.ndarray
+
+    @classmethod
+    def from_estimator(cls, model: Any, X: Any, y: Any, *, bins: int = 10, ax: Any = None, draw: bool = True) -> Self:
+        """Reliability of a fitted `MoEClassifier`, or of binomial experts on rows, best ones it was not fitted to.
+
+        Parameters
+        ----------
+        model : MoEClassifier, or MoERegressor of outputs 0 and 1
+            A fitted model.
+        X : (n, d) table
+            Inputs.
+        y : (n,) array
+            Labels, or 0 and 1.
+        bins : int
+            Bins of the probability, of even width.
+        ax : two matplotlib Axes, or one to divide, optional
+            Where to draw; by default in a new figure.
+        draw : bool
+            Whether to draw at once.
+
+        Returns
+        -------
+        ReliabilityDisplay
+            The display; its numbers are attributes.
+        """
+        names = class_names(model)
+        X, codes = rows_and_outputs(model, X, y)
+        proba = outcome_proba(model, X)
+        return cls.from_probabilities(proba, codes, names, bins=bins, ax=ax, draw=draw)
+
+    @classmethod
+    def from_probabilities(
+        cls,
+        proba: Any,
+        y: Any,
+        names: Sequence[str],
+        *,
+        weight: Any = None,
+        bins: int = 10,
+        ax: Any = None,
+        draw: bool = True,
+    ) -> Self:
+        """Reliability of probabilities that were predicted already, such as those of a cross-validation.
+
+        Parameters
+        ----------
+        proba : (n, C) array
+            Probabilities of the classes.
+        y : (n,) array
+            Numbers of the classes that came, from 0.
+        names : sequence of str
+            What the C classes are called.
+        weight : (n,) array, optional
+            Weights of the rows.
+        bins : int
+            Bins of the probability, of even width.
+        ax : two matplotlib Axes, or one to divide, optional
+            Where to draw; by default in a new figure.
+        draw : bool
+            Whether to draw at once.
+
+        Returns
+        -------
+        ReliabilityDisplay
+            The display; its numbers are attributes.
+        """
+        proba, y = np.asarray(proba, dtype=np.float64), np.asarray(y).astype(int)
+        if proba.shape != (len(y), len(names)):
+            raise ValueError(
+                f"proba must have a row for each of {len(y)} outputs and a column for each of {len(names)} names; its "
+                f"shape is {proba.shape}"
+            )
+        weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=np.float64)
+        edges = np.linspace(0, 1, check_whole(bins, 1, "bins") + 1)
+        drawn = classes_to_draw(np.bincount(y, weights=weight, minlength=len(names)))
+        found = [_by_bin(proba[:, c], y == c, weight, edges) for c in drawn]
+        parts = (np.stack(part) for part in zip(*found, strict=True))
+        return cls([str(names[c]) for c in drawn], edges, *parts)._drawn(ax, draw)
+
+    def _draw(self, *axes: Any) -> None:
+        left, right = axes
+        left.plot([0, 1], [0, 1], color=ink(left), linewidth=1, linestyle="--")
+        for c, style in enumerate(expert_styles(len(self.names))):
+            full = self.counts[c] > 0
+            x, y = self.predicted[c][full], self.observed[c][full]
+            ends = np.stack([y - self.lower[c][full], self.upper[c][full] - y])
+            name = legend_name(self.names[c], 14)
+            left.errorbar(x, y, np.maximum(ends, 0.0), color=style["color"], linewidth=1.2, alpha=0.7)
+            left.plot(x, y, color=style["color"], marker=style["marker"], markersize=5, label=name)
+            right.stairs(self.counts[c], self.edges, color=style["color"], linewidth=1.8, label=name)
+        left.set_xlim(0, 1)
+        left.set_ylim(0, 1)
+        right.set_xlim(0, 1)
+        right.set_ylim(0, None)
+        which = label(self.names[0], 18) if len(self.names) == 1 else "a class"
+        plain_text(
+            left.set_xlabel(f"predicted probability of {which}"),
+            left.set_ylabel("share in which it came"),
+            right.set_xlabel(f"predicted probability of {which}"),
+            right.set_ylabel("rows"),
+        )
+        if len(self.names) > 1:
+            legend_above(left, columns=2)
+
+
+def _by_bin(p: np.ndarray, came: np.ndarray, weight: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Mean probability, share, ends of its Wilson interval and rows in each bin."""
+    bins = len(edges) - 1
+    place = np.clip(np.searchsorted(edges, p, side="right") - 1, 0, bins - 1)
+    total, squares, of_p, of_came = (
+        np.bincount(place, weights=w, minlength=bins) for w in (weight, weight**2, weight * p, weight * came)
+    )
+    counts = np.bincount(place, minlength=bins)
+    with np.errstate(invalid="ignore", divide="ignore"):  # bins without rows
+        predicted, observed = of_p / total, of_came / total
+        n = total**2 / squares  # rows that count alike and tell as much
+        shrink = 1 + TWO_SIDED_95**2 / n
+        middle = (observed + TWO_SIDED_95**2 / (2 * n)) / shrink
+        half = TWO_SIDED_95 / shrink * np.sqrt(observed * (1 - observed) / n + (TWO_SIDED_95 / (2 * n)) ** 2)
+    return predicted, observed, middle - half, middle + half, counts
