@@ -38,6 +38,7 @@ __all__ = [
     "most_experts",
     "pooled_coefficients",
     "prepare",
+    "sorted_rows",
     "streamed_scale",
 ]
 
@@ -188,7 +189,7 @@ def prepare(
     )
     small = X.shape[0] <= most
     if small:
-        X, y, weight = in_memory(X, y, weight)
+        X, y, weight = sorted_rows(*in_memory(X, y, weight), config)
     scale = streamed_scale(weight) if rows.streamed else 1.0
     working = None if spec.family.inner is spec.family else spec.family.working
     typical = None if working is None else spec.family.typical
@@ -272,6 +273,15 @@ def streamed_scale(weight: Array | None) -> float:
     if total < LEAST_WEIGHT:
         raise ValueError(too_small_weights(total))
     return rows / total if np.isfinite(total) else rows / shrunk * SHRUNK
+
+
+def sorted_rows(X: Array, y: Array, weight: Array | None, config: SearchConfig) -> tuple[Array, Array, Array | None]:
+    """Rows in one order, by outputs, inputs and weights, so that sums over them are the same to the last digit."""
+    if not isinstance(X, np.ndarray) or len(X) > config.canonical_rows:
+        return X, y, weight
+    keys = [y, X] if weight is None else [y, X, weight]
+    order = np.lexsort(np.column_stack(keys).T[::-1])
+    return X[order], y[order], None if weight is None else weight[order]
 
 
 def canonical(X: Array, y: Array, weight: Array | None, config: SearchConfig) -> tuple[Array, Array, Array | None]:
