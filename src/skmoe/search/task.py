@@ -189,7 +189,8 @@ def prepare(
     )
     small = X.shape[0] <= most
     if small:
-        X, y, weight = sorted_rows(*in_memory(X, y, weight), config)
+        X, y, weight = in_memory(X, y, weight)
+        X, y, weight = sorted_rows(X, y, weight, config)
     scale = streamed_scale(weight) if rows.streamed else 1.0
     working = None if spec.family.inner is spec.family else spec.family.working
     typical = None if working is None else spec.family.typical
