@@ -109,7 +109,7 @@ MISTAKES = {
     "unknown decimal mark": (["fit", "good.csv", *FIT, *OUT, "--decimal", "x"], "decimal must be '.' or ','"),
     "long separator": (["fit", "good.csv", *FIT, *OUT, "--separator", "::"], "separator must be one character"),
     "picture": (["fit", "picture.csv", *FIT, *OUT], "is not text"),
-    "ragged": (["fit", "ragged.csv", *FIT, *OUT], "Expected 2 columns, got 1"),
+    "ragged": (["fit", "ragged.csv", *FIT, *OUT], "has 1 cells and the header 2"),
     "cut gzip": (["fit", "cut.csv.gz", *FIT, *OUT], "damaged or cut short"),
     "no gzip": (["fit", "fake.csv.gz", *FIT, *OUT], "damaged or cut short"),
     "damaged parquet": (["fit", "bad.parquet", *FIT, *OUT], "bad.parquet: is damaged"),
