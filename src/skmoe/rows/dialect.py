@@ -42,8 +42,8 @@ class Reading:
             raise TableError(f"decimal must be '.' or ','; got {self.decimal!r}")
         if self.encoding is not None:
             try:
-                codecs.lookup(self.encoding)
-            except LookupError as error:
+                "".encode(self.encoding)  # other than `codecs.lookup`, it knows only encodings of text
+            except (LookupError, ValueError) as error:
                 raise TableError(
                     f"encoding: {self.encoding!r} is unknown; try utf-8, latin-1, cp1252 or utf-16"
                 ) from error

@@ -14,6 +14,7 @@ from skmoe.rows.arrays import Array, array_namespace, to_numpy
 from skmoe.rows.blocks import in_memory, sum_over_blocks, take_rows
 from skmoe.rows.checks import LEAST_WEIGHT, MOST_COUNTED, too_small_weights
 from skmoe.rows.inputs import RowsToFit
+from skmoe.rows.sizes import check_known_noise
 from skmoe.rows.table_moments import TableMoments, table_moments
 from skmoe.search.config import SearchConfig
 from skmoe.search.records import Control
@@ -197,6 +198,8 @@ def prepare(
     moments = table_moments(X, y, weight, rows.names, typical, weight_scale=scale)
     if not spec.intercept:
         moments = moments.from_zero(rows.names, "fit_intercept=False")
+    if spec.family.inner.noise_dof is not None or spec.family.inner.location_scale:
+        check_known_noise(spec.noise, moments.y_std)
     moments = moments if scale == 1.0 else replace(moments, total=float(moments.rows))
     map = standardised(
         moments,
