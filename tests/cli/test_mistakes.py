@@ -106,6 +106,7 @@ MISTAKES = {
     "latin-1 as UTF-8": (["fit", "latin.csv", *FIT, *OUT, "--encoding", "utf-8"], "name its encoding"),
     "UTF-8 as UTF-16": (["fit", "good.csv", *FIT, *OUT, "--encoding", "utf-16"], "the text is not utf-16"),
     "unknown encoding": (["fit", "good.csv", *FIT, *OUT, "--encoding", "morse"], "'morse' is unknown; try utf-8"),
+    "separator beyond ASCII": (["fit", "good.csv", *FIT, *OUT, "--separator", "§"], "separator must be one character"),
     "encoding of no text": (["fit", "good.csv", *FIT, *OUT, "--encoding", "rot13"], "'rot13' is unknown; try utf-8"),
     "huge seed": (["fit", "good.csv", *FIT, "--seed", "9" * 20, *OUT], "--seed"),
     "tiny noise": (["fit", "good.csv", *FIT, "--noise", "1e-300", *OUT], "noise=1e-300 is given"),
@@ -150,6 +151,10 @@ MISTAKES = {
     "output into nowhere": (["fit", "good.csv", *FIT, "--out", "no/where/m.skmoe"], "no directory"),
     "output is a directory": (["fit", "good.csv", *FIT, "--out", "."], "is a directory"),
     "report into nowhere": (["fit", "good.csv", *FIT, *OUT, "--report", "no/r.html"], "no directory"),
+    "predictions to Excel": (
+        ["predict", "good.skmoe", "good.csv", "--out", "p.xlsx"],
+        "error: p.xlsx: Excel files are",
+    ),
     "missing model": (["predict", "nowhere.skmoe", "good.csv", "--out", "p.csv"], "nowhere.skmoe"),
     "not a model": (["predict", "model.txt", "good.csv", "--out", "p.csv"], "not a skmoe model file"),
     "damaged model": (["predict", "cut.skmoe", "good.csv", "--out", "p.csv"], "damaged"),

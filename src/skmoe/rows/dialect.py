@@ -36,8 +36,9 @@ class Reading:
     encoding: str | None = None
 
     def __post_init__(self) -> None:
-        if self.separator is not None and len(self.separator) != 1:
-            raise TableError(f"separator must be one character, such as ';' or a tab; got {self.separator!r}")
+        separator = self.separator
+        if separator is not None and (len(separator) != 1 or not separator.isascii() or separator in '\0\r\n"'):
+            raise TableError(f"separator must be one character, such as ';' or a tab; got {separator!r}")
         if self.decimal not in (None, ".", ","):
             raise TableError(f"decimal must be '.' or ','; got {self.decimal!r}")
         if self.encoding is not None:
