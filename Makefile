@@ -1,4 +1,4 @@
-# Everything works in a fresh clone with Python 3.11 or later, pip and make.
+# Everything works in a fresh clone with Python 3.11 or later, pip and make; with a C compiler fits are faster.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -21,7 +21,7 @@ help:
 	@echo "make bench-real   skmoe on rows held out of real tables, beside boosting, forests and least squares; UCI=FOLDER for those too"
 	@echo "make bench-tables  skmoe fit on real tables as they come: gaps, dates, text, decimal commas"
 
-$(VENV)/.installed: pyproject.toml
+$(VENV)/.installed: pyproject.toml hatch_build.py src/skmoe/likelihood/fused.c
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[test]"
 	touch $@

@@ -38,19 +38,24 @@ def reach() -> str:
 def coverage() -> str:
     """How often 95% intervals hold the truth."""
     rows = [
-        [one["family"], f"{one['rows']}", f"{one['penalty']:g}", f"{one['plain']:.1f}%", f"{one['sandwich']:.1f}%"]
+        [
+            one["family"],
+            f"{one['rows']}",
+            "default" if one["penalty"] == "auto" else f"{one['penalty']:g}",
+            *(f"{one[what]:.1f}%" for what in ("experts", "gate", "sandwich")),
+        ]
         for one in recorded("family_coverage").values()
     ]
-    return pages.markdown(["family", "rows of a table", "penalty", "observed information", "sandwich"], rows)
+    return pages.markdown(["family", "rows of a table", "penalty", "experts", "gate", "experts, sandwich"], rows)
 
 
 def flexmix() -> str:
-    """Log-likelihoods and seconds beside those of flexmix."""
+    """Log-likelihoods and CPU seconds beside those of flexmix."""
     rows = []
     for title, one in recorded("family_flexmix").items():
-        seconds = [f"{one['skmoe_seconds']:.1f}", f"{one['flexmix_seconds']:.1f}"]
+        seconds = [f"{one['skmoe_seconds']:.2f}", f"{one['flexmix_seconds']:.2f}"]
         rows.append([title, f"{one['skmoe']:.2f}", f"{one['flexmix']:.2f}", *seconds, f"{one['n_init']}"])
-    return pages.markdown(["table", "skmoe", "flexmix", "seconds", "of one start of flexmix", "`n_init`"], rows)
+    return pages.markdown(["table", "skmoe", "flexmix", "CPU seconds", "of one start of flexmix", "`n_init`"], rows)
 
 
 def texts() -> dict[str, str]:

@@ -80,8 +80,8 @@ for (start in seq_len(starts)) {
   taken <- system.time(tryCatch(
     fit <- fitted_from(NULL, list(iter.max = 2000, tolerance = 1e-8)),
     error = function(e) NULL
-  ))["elapsed"]
-  seconds <- c(seconds, taken)
+  ))
+  seconds <- c(seconds, taken["user.self"] + taken["sys.self"])
   if (!is.null(fit)) {
     levels_found <- c(levels_found, fit@logLik)
     coefficients <- parameters(fit)

@@ -5,7 +5,7 @@ import pytest
 from scipy import linalg, optimize
 
 from skmoe import MoERegressor, make_moe
-from skmoe.inference.covariance import affine_part, covariance_of, covariances, split_errors
+from skmoe.inference.covariance import covariance_of, covariances, split_errors
 from skmoe.model.parameters import MoEParameters
 from skmoe.search.solvers import cholesky
 
@@ -45,11 +45,6 @@ def test_covariance_is_found_where_a_gate_all_but_separates(rng):
     assert np.all(np.isfinite(model.covariance_robust_))
     assert np.max(model.expert_coef_se_) < 1e-3
     assert np.min(model.gate_coef_se_[0]) > 5
-
-
-def test_affine_map_is_read_off(rng):
-    M, c = rng.standard_normal((4, 3)), rng.standard_normal(4)
-    np.testing.assert_allclose(affine_part(lambda v: M @ v + c, rng.standard_normal(3)), M, atol=1e-12)
 
 
 def test_errors_are_split_by_name():

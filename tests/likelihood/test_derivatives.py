@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from problems import random_problem
-from skmoe.likelihood import MappedRows, Settings, em_sums, gradient, information, mean_gate, score_outer
+from skmoe.likelihood import MappedRows, Settings, derivatives, em_sums, gradient, information, mean_gate, score_outer
 from skmoe.likelihood.problem import Problem
 from skmoe.model.activations import ACTIVATIONS, Activation
 from skmoe.rows.arrays import to_numpy
@@ -101,6 +101,20 @@ def test_sums_do_not_depend_on_the_blocks(rng):
     for sums in (lambda p: information(p, theta).information, lambda p: score_outer(p, theta)):
         np.testing.assert_allclose(sums(again), sums(problem), atol=1e-12)
     np.testing.assert_allclose(em_sums(again, theta).expert_gram, em_sums(problem, theta).expert_gram, atol=1e-12)
+
+
+@pytest.mark.parametrize("columns", [{}, {"expert_columns": (0, 2), "gate_columns": (1,)}], ids=["same", "own columns"])
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("k", [1, 3])
+def test_outer_products_are_taken_along_where_rows_are_many(rng, monkeypatch, k, noise, columns):
+    problem, theta = random_problem(rng, k=k, noise=noise, **columns)
+    alone = information(problem, theta)
+    assert alone.outer is None
+    monkeypatch.setattr(derivatives, "OUTER_ROWS", problem.n)
+    together = information(problem, theta)
+    np.testing.assert_allclose(together.outer, score_outer(problem, theta), atol=1e-13)
+    np.testing.assert_allclose(together.information, alone.information, atol=1e-13)
+    np.testing.assert_allclose(together.gradient, alone.gradient, atol=1e-13)
 
 
 def test_score_outer_is_the_outer_product_of_one_rows_gradient(rng):

@@ -5,7 +5,14 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from skmoe.rows.threads import in_order, one_blas_thread, threads_allowed, with_one_blas_thread, without_warnings
+from skmoe.rows.threads import (
+    in_order,
+    one_blas_thread,
+    one_openmp_thread,
+    threads_allowed,
+    with_one_blas_thread,
+    without_warnings,
+)
 
 
 def blas_threads():
@@ -34,6 +41,18 @@ def test_blas_is_on_one_thread_where_blocks_are_worked_on():
         inside = list(in_order(lambda i: (i, blas_threads()), ((i,) for i in range(20)), 3))
         assert inside == [(i, {1}) for i in range(20)]
         assert blas_threads() == {3}
+
+
+def test_openmp_is_on_one_thread_inside():
+    import sklearn.cluster  # noqa: F401 - brings OpenMP along
+
+    def openmp_threads():
+        return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "openmp"}
+
+    with threadpool_limits(3, user_api="openmp"):
+        with one_openmp_thread():
+            assert openmp_threads() == {1}
+        assert openmp_threads() == {3}
 
 
 def test_blas_gets_its_threads_back_after_an_error():

@@ -9,7 +9,7 @@ from skmoe import MoERegressor
 from skmoe.model.families import StudentFamily
 from skmoe.model.parameters import MoEParameters
 
-EACH = StudentFamily(learned=True, per_expert=True)
+EACH = StudentFamily(learned=True, per_expert=True, least_dof=1.0)
 DOF = (2.0, 15.0)
 
 
@@ -90,7 +90,42 @@ def test_unfit_degrees_of_freedom_are_refused():
         StudentFamily(per_expert=True)
     with pytest.raises(ValueError, match=r"expert_dof must be numbers of 0\.01 or more"):
         StudentFamily(expert_dof=(3.0, -1.0))
+    with pytest.raises(ValueError, match=r"least_dof must be a number of 0\.01 or more, below 100"):
+        StudentFamily(learned=True, least_dof=0.0)
     with pytest.raises(ValueError, match="which expert will be which is not known before a fit"):
         MoERegressor(2, family=StudentFamily(expert_dof=DOF)).fit(np.eye(9), np.arange(9.0))
     with pytest.raises(ValueError, match="not of as many experts"):
         StudentFamily(expert_dof=DOF).at(np.zeros(5), np.zeros((3, 5)), np.ones((3, 1)))
+
+
+@pytest.fixture(scope="module")
+def spoilt():
+    """Two experts that are nearly the same, and ten rows of 500 with gross errors."""
+    rng, n = np.random.default_rng(17), 500
+    A, b, w = np.array([[-0.5, 0.0, 0.8], [-0.7, 0.2, 0.7]]), np.array([0.5, 0.5]), np.array([-0.8, 2.0, 0.7])
+    X = rng.standard_normal((n, 3))
+    first = rng.random(n) < 1 / (1 + np.exp(-X @ w))
+    y = np.where(first, X @ A[0] + b[0], X @ A[1] + b[1]) + 0.3 * rng.standard_normal(n)
+    y[:10] += rng.choice([-1, 1], 10) * rng.uniform(10, 40, 10)
+    return X, y, A
+
+
+@pytest.mark.parametrize("family", ["student", StudentFamily(learned=True, per_expert=True)])
+def test_gross_errors_get_no_expert_and_few_degrees_of_freedom_are_not_learned(spoilt, family):
+    X, y, A = spoilt
+    model = MoERegressor(2, family=family, penalty=0, calibration=None, random_state=0).fit(X, y)
+    order = np.argsort(-model.expert_coef_[:, 0])
+    assert np.max(np.abs(model.expert_coef_[order] - A)) < 0.15
+    assert np.max(model.noise_scale_) < 3 * np.min(model.noise_scale_)
+    assert model.family_.dof == pytest.approx(3.0)
+    assert min(model.family_.expert_dof, default=3.0) > 2.999
+
+
+def test_degrees_of_freedom_at_their_least_count_as_given(spoilt):
+    X, y, _ = spoilt
+    how = {"penalty": 0, "calibration": None, "random_state": 0}
+    at_least = MoERegressor(1, family=StudentFamily(learned=True, least_dof=4.0), **how).fit(X, y)
+    given = MoERegressor(1, family=StudentFamily(4.0), **how).fit(X, y)
+    np.testing.assert_allclose(at_least.expert_coef_se_, given.expert_coef_se_, rtol=1e-6)
+    fewer = MoERegressor(1, family=StudentFamily(learned=True, least_dof=1.0), **how).fit(X, y)
+    assert 1.0 < fewer.family_.dof < 3.0

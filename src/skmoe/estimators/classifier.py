@@ -89,6 +89,9 @@ class MoEClassifier(ClassifierMixin, MixtureOfExperts):
     covariance_, covariance_robust_ : (p, p) arrays or None
         Covariance of experts' coefficients and intercepts and the gate's, laid out as one vector; the last k rows and
         columns, where a regressor has noise scales, are zero.
+    profile_intervals_ : (p, 2) array or None
+        Ends of the 95% intervals of `summary` where they are those of the profile likelihood: for outputs of few values
+        and few rows, with a penalty. None where intervals go by standard errors.
     encoder_ : TableEncoder or None
         How the columns of a table with text and gaps became inputs.
     history_ : dict

@@ -18,6 +18,7 @@ from skmoe.inference import (
     covariance_of,
     few_rows,
     held_out_coverage,
+    profile_intervals,
     regime_stability,
     regimes_from_rows,
     small_sample,
@@ -151,6 +152,7 @@ def _store(model: Any, learned: Learned) -> None:
     model.covariance_at_origin_ = None if p.origin is None else at_origin
     model.covariance_, model.covariance_robust_ = (at_zero(C, k, p.origin, m) for C in (at_origin, robust))
     store_errors(model)
+    model.profile_intervals_ = profile_intervals(fitted.optimum, p)
     model.n_experts_, model.n_parameters_ = k, fitted.n_parameters
     model.log_likelihood_ = fitted.log_likelihood
     model.n_iter_ = max(len(fitted.trace) - 1, 1)

@@ -148,6 +148,9 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         out as one vector: by the observed information and by the sandwich formula.
     covariance_at_origin_ : (p, p) array or None
         The former with intercepts at ``parameters_.origin``, where columns lie so far from zero that there is one.
+    profile_intervals_ : (p, 2) array or None
+        Ends of the 95% intervals of `summary` where they are those of the profile likelihood: for outputs of few values
+        and few rows, with a penalty. None where intervals go by standard errors.
     encoder_ : TableEncoder or None
         How the columns of a table with text and gaps became inputs.
     history_ : dict

@@ -6,7 +6,9 @@ from skmoe.inference.covariance import Covariance, at_zero, covariance_of, split
 from skmoe.inference.diagnosis import FewRowsWarning, RoundedOutputWarning, coarse_outputs, diagnose, few_rows
 from skmoe.inference.fitted_range import Outside, rows_outside
 from skmoe.inference.gate_change import Input, gate_changes, inputs_of
+from skmoe.inference.intervals import intervals_of
 from skmoe.inference.likelihood_ratio import ExpertsTest, likelihood_ratio_test
+from skmoe.inference.profile import profile_intervals
 from skmoe.inference.regimes import Regime, describe_regimes, regimes_from_rows, regimes_table, where_in_words
 from skmoe.inference.stability import regime_stability
 from skmoe.inference.summary import Summary, feature_names, summarise
@@ -31,7 +33,9 @@ __all__ = [
     "gate_changes",
     "held_out_coverage",
     "inputs_of",
+    "intervals_of",
     "likelihood_ratio_test",
+    "profile_intervals",
     "regime_stability",
     "regimes_from_rows",
     "regimes_table",

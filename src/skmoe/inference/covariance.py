@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,7 @@ from skmoe.likelihood import score_outer
 from skmoe.search import Optimum
 from skmoe.search.solvers import cholesky
 
-__all__ = ["Covariance", "at_zero", "covariance_of", "split_errors"]
+__all__ = ["Covariance", "at_zero", "callers_slopes", "covariance_of", "slopes_at_zero", "split", "split_errors"]
 
 
 @dataclass(frozen=True)
@@ -34,11 +33,11 @@ def covariance_of(optimum: Optimum | None, *, robust: bool = True) -> Covariance
     if optimum is None or not optimum.fit.identified:
         return None
     problem, fit = optimum.problem, optimum.fit
-    outer = score_outer(problem, fit.theta) if robust else fit.curvature.information
+    outer = fit.curvature.information
+    if robust:
+        outer = score_outer(problem, fit.theta) if fit.curvature.outer is None else fit.curvature.outer
     inner = covariances(fit.curvature.information, outer, fit.free, problem.total)
-    J = affine_part(lambda v: _in_callers_units(optimum, v), problem.pack(fit.theta))
-    # the noise is learned as its logarithm: slopes there, not differences
-    J[-problem.k :] = _noise_slopes(optimum)[optimum.order]
+    J = callers_slopes(optimum)
     return Covariance(*(J @ C @ J.T for C in inner))
 
 
@@ -59,18 +58,22 @@ def covariances(
     return model, robust
 
 
-def affine_part(map_to: Callable[[np.ndarray], np.ndarray], at: np.ndarray) -> np.ndarray:
-    """Matrix of an affine map, read off its values at the neighbours of a point: (outputs, inputs)."""
-    base = map_to(at)
-    return np.stack([map_to(at + step) - base for step in np.eye(len(at))], axis=1)
-
-
-def _in_callers_units(optimum: Optimum, vector: np.ndarray) -> np.ndarray:
-    """All parameters in the caller's units as one vector (A, b, W, c, sigma)."""
-    problem = optimum.problem
-    theta = problem.unpack(vector, optimum.fit.theta)
-    p = problem.rows.map.to_parameters(theta, problem.family).permuted(optimum.order)
-    return np.concatenate([p.A.ravel(), p.b.ravel(), p.W.ravel(), p.c, p.sigma])
+def callers_slopes(optimum: Optimum) -> np.ndarray:
+    """Derivatives of all parameters in the caller's units, (A, b, W, c, sigma), over those of the fit."""
+    problem, order = optimum.problem, optimum.order
+    k, m = problem.k, problem.family.predictors
+    expert, vector = problem.rows.map.slopes()
+    told = np.eye(k)[order]
+    experts, gates = np.kron(told, np.eye(m)), (told - told[-1])[:, :-1]  # the last gate vector told is zero
+    a, w = k * problem.De, (k - 1) * problem.Dg
+    parts = [(slice(0, a), experts, expert), (slice(a, a + w), gates, vector)]
+    rows = []
+    for columns, which, slopes in parts:
+        for part in (slopes[:-1], slopes[-1:]):  # coefficients, then intercepts
+            J = np.zeros((len(which) * len(part), problem.n_parameters))
+            J[:, columns] = np.kron(which, part)
+            rows.append(J)
+    return np.vstack([*rows, _noise_slopes(optimum)[order]])
 
 
 def at_zero(covariance: np.ndarray | None, k: int, origin: np.ndarray | None, m: int = 1) -> np.ndarray | None:
@@ -80,13 +83,19 @@ def at_zero(covariance: np.ndarray | None, k: int, origin: np.ndarray | None, m:
     """
     if covariance is None or origin is None:
         return covariance
+    J = slopes_at_zero(k, origin, m)
+    return J @ covariance @ J.T
+
+
+def slopes_at_zero(k: int, origin: np.ndarray, m: int = 1) -> np.ndarray:
+    """Derivatives of (A, b, W, c, sigma) with intercepts at inputs of zero over those with intercepts at an origin."""
     d = len(origin)
-    J = np.eye(len(covariance))
+    J = np.eye((m + 1) * k * (d + 1) + k)
     for start, vectors in ((0, k * m), (k * m * (d + 1), k)):  # experts, then gate
         for i in range(vectors):
             first = start + i * d
             J[start + vectors * d + i, first : first + d] = -origin
-    return J @ covariance @ J.T
+    return J
 
 
 def _noise_slopes(optimum: Optimum) -> np.ndarray:
@@ -104,11 +113,14 @@ def split_errors(covariance: np.ndarray | None, k: int, d: int, m: int = 1) -> d
 
     Experts have m predictors each; those of their coefficients are (k, m, d) where there are several.
     """
-    several = () if m == 1 else (m,)
     if covariance is None:
-        errors = np.full((m + 1) * k * (d + 1) + k, np.nan)
-    else:
-        errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+        return split(np.full((m + 1) * k * (d + 1) + k, np.nan), k, d, m)
+    return split(np.sqrt(np.maximum(np.diag(covariance), 0.0)), k, d, m)
+
+
+def split(values: np.ndarray, k: int, d: int, m: int = 1) -> dict[str, np.ndarray]:
+    """A vector over (A, b, W, c, sigma) by name, in the shapes of `split_errors`."""
+    several = () if m == 1 else (m,)
     sizes = {
         "expert_coef": (k, *several, d),
         "expert_intercept": (k, *several),
@@ -119,6 +131,6 @@ def split_errors(covariance: np.ndarray | None, k: int, d: int, m: int = 1) -> d
     parts, start = {}, 0
     for name, shape in sizes.items():
         size = int(np.prod(shape))
-        parts[name] = errors[start : start + size].reshape(shape)
+        parts[name] = values[start : start + size].reshape(shape)
         start += size
     return parts

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import softmax
 
 from skmoe.inference.formatting import short
 from skmoe.inference.summary import feature_names
+from skmoe.model.gate import softmax
 from skmoe.model.parameters import MoEParameters
 
 __all__ = ["GateChanges", "Input", "gate_changes", "inputs_of", "two_values"]
@@ -116,15 +116,15 @@ def gate_changes(parameters: MoEParameters, X: np.ndarray, weight: np.ndarray, i
     rng = np.random.default_rng(0)
     share = weight / np.sum(weight)
     here, there = rng.choice(len(X), size=(2, PAIRS), p=share)
-    L = parameters.from_origin(X) @ parameters.W.T + parameters.c
-    P = softmax(L, axis=1)
-    L_here, P_here = L[here], P[here]
+    L = parameters.W @ parameters.from_origin(X).T + parameters.c[:, None]
+    P, _ = softmax(L)
+    L_here, P_here = L[:, here], P[:, here]
     changes, slopes = np.zeros((2, len(inputs), len(parameters.W)))
     for j, one in enumerate(inputs):
         W = parameters.W[:, one.columns]
         if np.any(W):
             step = X[np.ix_(there, one.columns)] - X[np.ix_(here, one.columns)]
-            moved = softmax(L_here + step @ W.T, axis=1) - P_here
-            changes[j] = 0.5 * np.mean(moved**2, axis=0)
-            slopes[j] = step[:, 0] @ moved
-    return GateChanges(changes, slopes > 0, share @ (P - share @ P) ** 2)
+            moved = softmax(L_here + W @ step.T)[0] - P_here
+            changes[j] = 0.5 * np.mean(moved**2, axis=1)
+            slopes[j] = moved @ step[:, 0]
+    return GateChanges(changes, slopes > 0, (P - (P @ share)[:, None]) ** 2 @ share)

@@ -21,7 +21,7 @@ from skmoe.rows.blocks import take_rows
 
 __all__ = ["Regime", "describe_regimes", "regimes_from_rows", "regimes_table", "where_in_words"]
 
-LOOK_ROWS = 20_000  # rows that regimes are described by
+LOOK_ROWS = 10_000  # rows that regimes are described by
 NAMED = 3  # inputs that a description names, where fewer tell the experts apart
 MINOR = 0.2  # an input is named if its part in the gate's change is at least this share of the strongest's
 NEGLIGIBLE = 1e-3  # part in the gate's change below which an input is never named

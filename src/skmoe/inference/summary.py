@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
+from scipy.special import stdtr
 
 from skmoe.inference.covariance import split_errors
 from skmoe.inference.held_out import seen_counts, seen_where
+from skmoe.inference.intervals import Ends, gate_dof, intervals_of
 from skmoe.model.families import StudentFamily
 from skmoe.rows.table_errors import listed
 from skmoe.rows.visible import visible
@@ -97,27 +98,27 @@ def summarise(model: Any, *, robust: bool, names: Sequence[str] | None = None) -
     if len(names) != d:
         raise ValueError(f"feature_names has {len(names)} names; the model was fitted to {d} inputs")
     covariance = model.covariance_robust_ if robust else model.covariance_
-    errors = split_errors(covariance, k, d, m)
+    told = _Told(split_errors(covariance, k, d, m), intervals_of(model, robust=robust))
     dof = getattr(model, "dof_", np.full(k, np.inf))
     ratio = p.family.ratio
     table = Summary(_title(model), (*COLUMNS, *((ratio, "[0.025", "0.975]") if ratio else ())))
     for i in range(k):
         head = f"expert {i + 1} ({100 * model.shares_[i]:.0f}%)"
-        parts = [(head, p.A[i], p.expert_intercept[i], *_of(errors, "expert", i))]
+        parts = [(head, told.of("expert_coef", i, p.A[i]), told.of("expert_intercept", i, p.expert_intercept[i]))]
         if hasattr(model, "classes_"):
             parts = _by_class(model, *parts[0])
         for part, *values in parts:
             for term in _terms(model, names, model.expert_features, *values):
                 table.rows.append(_row(part, *term, float(dof[i]), ratio=bool(ratio)))
-    gate_dof = float(max(model.history_["rows"] - model.n_parameters_, 2))
     for i in range(k - 1):
-        for term in _terms(model, names, model.gate_features, p.W[i], p.gate_intercept[i], *_of(errors, "gate", i)):
-            table.rows.append(_row(f"gate {i + 1} against {k}", *term, gate_dof, blank=bool(ratio)))
+        values = [told.of("gate_coef", i, p.W[i]), told.of("gate_intercept", i, p.gate_intercept[i])]
+        for term in _terms(model, names, model.gate_features, *values):
+            table.rows.append(_row(f"gate {i + 1} against {k}", *term, gate_dof(model), blank=bool(ratio)))
     if p.family.has_scale:
         for i in range(k if model.noise == "per-expert" else 1):
             part = "noise" if model.noise != "per-expert" else f"noise {i + 1}"
-            value, error = model.noise_scale_[i], errors["noise_scale"][i]
-            row = _row(part, p.family.scale_name, value, error, float(dof[i]), blank=bool(ratio), tested=False)
+            value = told.of("noise_scale", i, model.noise_scale_[i])
+            row = _row(part, p.family.scale_name, value, float(dof[i]), blank=bool(ratio), tested=False)
             table.rows.append(row)
     if isinstance(p.family, StudentFamily):
         how = "learned" if p.family.learned else "given"
@@ -131,6 +132,10 @@ def summarise(model: Any, *, robust: bool, names: Sequence[str] | None = None) -
         if covariance is not None
         else "no standard errors: the data do not identify all parameters, or the method gives none",
     ]
+    if model.profile_intervals_ is not None and not robust:
+        table.notes.append(
+            "intervals from the profile likelihood: rows of few values tell little, and errors are skewed"
+        )
     if gaps := filled_gaps(model):
         named = listed([f"{name} ({count})" for name, count in gaps.items()])
         table.notes.append(f"missing values that were filled in or are a category of their own: {named}")
@@ -152,53 +157,48 @@ def _title(model: Any) -> str:
     return f"Mixture of {k} {family.name} {experts}"
 
 
-def _of(errors: dict[str, np.ndarray], what: str, i: int) -> tuple[np.ndarray, np.ndarray]:
-    """Standard errors of coefficients and intercept."""
-    return errors[f"{what}_coef"][i], errors[f"{what}_intercept"][i]
+class _Told(NamedTuple):
+    """Standard errors and ends of intervals by name."""
+
+    errors: dict[str, np.ndarray]
+    ends: dict[str, Ends]
+
+    def of(self, name: str, i: int, value: Any) -> np.ndarray:
+        """Value, standard error and ends of the interval of the i-th, along the last axis."""
+        return np.stack([value, self.errors[name][i], self.ends[name].low[i], self.ends[name].high[i]], axis=-1)
 
 
-def _by_class(model: Any, part: str, *values: np.ndarray) -> list[tuple[Any, ...]]:
-    """Coefficients, intercept and their errors, for each class but the first."""
+def _by_class(model: Any, part: str, coef: np.ndarray, shift: np.ndarray) -> list[tuple[Any, ...]]:
+    """What is told of coefficients and intercept, for each class but the first."""
     others = len(model.classes_) - 1
-    shaped = [
-        np.reshape(value, (others, *np.shape(value)[np.ndim(value) - how :]))
-        for value, how in zip(values, (1, 0, 1, 0), strict=True)
-    ]
-    return [(f"{part}, {model.classes_[c + 1]}", *(value[c] for value in shaped)) for c in range(others)]
+    coef, shift = coef.reshape(others, -1, coef.shape[-1]), shift.reshape(others, -1)
+    return [(f"{part}, {model.classes_[c + 1]}", coef[c], shift[c]) for c in range(others)]
 
 
 def _terms(
-    model: Any,
-    names: Sequence[str],
-    features: Any,
-    coef: np.ndarray,
-    shift: Any,
-    coef_error: np.ndarray,
-    shift_error: Any,
-) -> list[tuple[str, float, float]]:
-    """Names, values and errors of an intercept and coefficients."""
-    terms = [("intercept", shift, shift_error)] if model.fit_intercept and model.method != "spectral" else []
-    return terms + [(names[j], coef[j], coef_error[j]) for j in _used(features, len(names), feature_names(model))]
+    model: Any, names: Sequence[str], features: Any, coef: np.ndarray, shift: np.ndarray
+) -> list[tuple[str, np.ndarray]]:
+    """Names of an intercept and coefficients, and what is told of each."""
+    terms = [("intercept", shift)] if model.fit_intercept and model.method != "spectral" else []
+    return terms + [(names[j], coef[j]) for j in _used(features, len(names), feature_names(model))]
 
 
 def _row(
     part: str,
     term: str,
-    value: float,
-    error: float,
+    told: np.ndarray,
     dof: float,
     *,
     ratio: bool = False,
     blank: bool = False,
     tested: bool = True,
 ) -> tuple[Any, ...]:
-    """A line of the table; the exponentials of value and bounds follow, or as many empty cells."""
+    """A line of the table; the exponentials of value and ends follow, or as many empty cells."""
+    value, error, *ends = map(float, told)
     t = value / error if tested and error > 0 else np.nan
-    half = float(stdtrit(dof, 0.975)) * error
-    bounds = value - half, value + half
-    line = (part, term, float(value), float(error), float(t), float(2 * stdtr(dof, -abs(t))), *bounds)
+    line = (part, term, value, error, t, float(2 * stdtr(dof, -abs(t))), *ends)
     if ratio:
-        return *line, *(float(np.exp(min(v, MOST_LOG))) for v in (value, *bounds))
+        return *line, *(float(np.exp(min(v, MOST_LOG))) for v in (value, *ends))
     return (*line, np.nan, np.nan, np.nan) if blank else line
 
 

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skmoe.likelihood.fused import BLOCK_DOUBLES as COMPILED_DOUBLES
+from skmoe.likelihood.fused import fused_sums, is_compiled
 from skmoe.likelihood.problem import Problem
 from skmoe.likelihood.rows import Block
 from skmoe.likelihood.theta import Theta
@@ -32,6 +34,7 @@ __all__ = [
     "batch_posterior",
     "batch_sums",
     "batch_totals",
+    "has_compiled_sums",
 ]
 
 BatchKernel = Callable[..., tuple[Array, ...]]
@@ -181,9 +184,8 @@ def batch_totals(
         return kernel(batch_posterior(family, W, A, scale, block.U, block.V, block.y), block, *rest)
 
     channels = channels or S * k * family.predictors
-    arrays = (rows.X, rows.y, rows.weight, *more)
-    block_rows = batch_block_rows(channels, like)
-    return list(sum_over_blocks(on_block, *arrays, block_rows=block_rows, shared=rows.n * channels >= SHARED_DOUBLES))
+    arrays, shared = (rows.X, rows.y, rows.weight, *more), rows.n * channels >= SHARED_DOUBLES
+    return list(sum_over_blocks(on_block, *arrays, block_rows=batch_block_rows(channels, like), shared=shared))
 
 
 def batch_block_rows(channels: int, like: Array) -> int:
@@ -236,9 +238,12 @@ def batch_sums(
             return *sums, both[: expert.shape[0], :], both[expert.shape[0] :, :]
         return *sums, weighted_grams(expert, U), weighted_grams(gate, V)
 
-    totals = batch_totals(problem, batch, kernel, run_weight)
     rows = problem.rows
     rows.passes.count += 1
+    if has_compiled_sums(problem):
+        totals = _compiled_totals(problem, batch, run_weight, grams)
+    else:
+        totals = batch_totals(problem, batch, kernel, run_weight)
     ll, share, statistic, eg, gg, *gram = (to_numpy(t) / problem.total for t in totals)
     weighed = 1.0 if run_weight is None else to_numpy(_run_totals(rows, run_weight)) / problem.total
     expert_gram, gate_gram = np.empty((0, 0, 0, 0)), np.empty((0, 0, 0, 0))
@@ -247,6 +252,35 @@ def batch_sums(
         gate_gram = unpack_symmetric(gram[1]).reshape(S, k, Dg, Dg)
     ll = ll + problem.family.log_base * weighed
     return BatchSums(ll, share, statistic, eg.reshape(S, k, De), gg.reshape(S, k, Dg), expert_gram, gate_gram)
+
+
+def has_compiled_sums(problem: Problem) -> bool:
+    """Whether `batch_sums` is compiled code: for linear Gaussian experts that see the same inputs as the gate."""
+    return problem.rows.map.shared and is_compiled(problem.family, problem.rows.X)
+
+
+def _compiled_totals(
+    problem: Problem, batch: ThetaBatch, run_weight: np.ndarray | None, grams: bool
+) -> list[np.ndarray]:
+    """The totals of `batch_sums` by compiled code."""
+    rows, channels = problem.rows, batch.W.shape[0] * batch.k
+    both = np.concatenate([part.reshape(channels, -1) for part in (batch.W, batch.A)])
+
+    def on_block(x: np.ndarray, y: Array, weight: Array | None, own: Array | None) -> tuple[Array, ...]:
+        U, _, y, weight = rows.block(x, y, weight)
+        if own is not None:
+            weight = own if weight is None else own * weight[:, None]
+        sums = fused_sums(both, U, batch.sigma, y, weight, curves=grams)
+        gradients = sums.channels @ U.T
+        parts = (*sums[:3], gradients[channels:], gradients[:channels])
+        if sums.curves is None:
+            return parts
+        gram = weighted_grams(sums.curves, U)
+        return *parts, gram[:channels], gram[channels:]
+
+    arrays, block_rows = (rows.X, rows.y, rows.weight, run_weight), max(64, COMPILED_DOUBLES // channels)
+    shared = rows.n * (channels + both.shape[1]) >= SHARED_DOUBLES
+    return list(sum_over_blocks(on_block, *arrays, block_rows=block_rows, shared=shared))
 
 
 def _run_totals(rows: Any, run_weight: Array) -> Array:

@@ -16,7 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.likelihood.hessian import assembled, grouped, input_blocks, noise_blocks, score_blocks
+from skmoe.likelihood.batch import ThetaBatch, batch_sums, has_compiled_sums
+from skmoe.likelihood.hessian import (
+    assembled,
+    grouped,
+    information_weights,
+    input_sums,
+    noise_blocks,
+    score_noise_blocks,
+    score_weights,
+)
 from skmoe.likelihood.penalty import penalty_at, penalty_information
 from skmoe.likelihood.problem import Problem
 from skmoe.likelihood.rows import Block, weighted
@@ -28,6 +37,9 @@ from skmoe.rows.blocks import block_rows_for
 from skmoe.rows.products import gram_channels
 
 __all__ = ["Curvature", "Gradient", "gradient", "information", "score_outer"]
+
+OUTER_ROWS = 1_000_000
+"""Rows from which on a search looks at a sample of them, so that the information of all is taken once."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +57,7 @@ class Curvature(Gradient):
     """The same with the observed information."""
 
     information: np.ndarray  # (p, p), the negative Hessian
+    outer: np.ndarray | None = None  # (p, p), as `score_outer` gives it, where it was taken in the same pass
 
 
 def _gradient_sums(problem: Problem, post: Posterior, block: Block) -> tuple[Any, ...]:
@@ -73,36 +86,66 @@ def _gradient_of(problem: Problem, theta: Theta, sums: list[Any]) -> Gradient:
 
 def gradient(problem: Problem, theta: Theta) -> Gradient:
     """Objective and gradient per row, in one pass."""
+    if has_compiled_sums(problem):
+        return _compiled_gradient(problem, theta)
     rows = block_rows_for(max(problem.De, problem.Dg) + 6 * problem.k)
     sums = problem.mean_of(lambda post, block: _gradient_sums(problem, post, block), theta, block_rows=rows)
     return _gradient_of(problem, theta, sums)
 
 
+def _compiled_gradient(problem: Problem, theta: Theta) -> Gradient:
+    """The same from the sums of an EM step, for linear experts with Gaussian noise."""
+    sums = batch_sums(problem, ThetaBatch.of([theta]), grams=False)
+    noise = problem.family.scale_slope(sums.statistic[0], sums.share[0], theta.sigma)
+    experts = sums.expert_gradient[0] / problem.family.step_scale(theta.sigma)[:, None]
+    scales = [np.sum(noise[group]) for group in problem.noise_groups]
+    return _gradient_of(
+        problem, theta, [sums.log_likelihood[0], sums.share[0], experts, sums.gate_gradient[0, :-1], *scales]
+    )
+
+
 def information(problem: Problem, theta: Theta) -> Curvature:
     """Objective, gradient and exact negative Hessian per row, in one pass.
 
-    All blocks over inputs are one product of channel weights against the monomials of x.
+    All blocks over inputs are one product of channel weights against the monomials of x. Where rows are so many that
+    this is done but once, at the optimum, the scores' outer products are taken along.
     """
+    with_outer = problem.rows.n >= OUTER_ROWS
 
     def kernel(post: Posterior, block: Block) -> tuple[Any, ...]:
-        return (
-            *_gradient_sums(problem, post, block),
-            *input_blocks(problem, post, block),
-            *noise_blocks(problem, post, block),
-        )
+        weights = [information_weights(problem, post, block.weight)]
+        noise = noise_blocks(problem, post, block)
+        if with_outer:
+            weights.append(score_weights(problem, post, block.weight))
+            noise = *noise, *score_noise_blocks(problem, post, block)
+        return *_gradient_sums(problem, post, block), *input_sums(problem, block, *weights), *noise
 
     totals = problem.mean_of(kernel, theta, block_rows=_information_rows(problem))
     n_first = 4 + len(problem.noise_groups)
-    H = assembled(problem, *(to_numpy(b) for b in totals[n_first:])) + penalty_information(problem)
     here = _gradient_of(problem, theta, totals[:n_first])
-    return Curvature(here.log_likelihood, here.objective, here.share, here.gradient, H)
+    blocks = [to_numpy(b) for b in totals[n_first:]]
+    of_inputs, of_noise = 3 if problem.k > 1 else 1, 4 if problem.noise_groups else 0
+    sets = 2 if with_outer else 1
+    H, *outer = (
+        assembled(
+            problem,
+            *blocks[i * of_inputs : (i + 1) * of_inputs],
+            *blocks[sets * of_inputs + i * of_noise : sets * of_inputs + (i + 1) * of_noise],
+        )
+        for i in range(sets)
+    )
+    H += penalty_information(problem)
+    return Curvature(here.log_likelihood, here.objective, here.share, here.gradient, H, *outer)
 
 
 def score_outer(problem: Problem, theta: Theta) -> np.ndarray:
     """Mean over rows of the outer product of a row's score, (p, p): the middle of the sandwich."""
-    totals = problem.mean_of(
-        lambda post, block: score_blocks(problem, post, block), theta, block_rows=_information_rows(problem)
-    )
+
+    def kernel(post: Posterior, block: Block) -> tuple[Any, ...]:
+        sums = input_sums(problem, block, score_weights(problem, post, block.weight))
+        return *sums, *score_noise_blocks(problem, post, block)
+
+    totals = problem.mean_of(kernel, theta, block_rows=_information_rows(problem))
     return assembled(problem, *(to_numpy(b) for b in totals))
 
 

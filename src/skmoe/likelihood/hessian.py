@@ -6,6 +6,8 @@ that share one.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from skmoe.likelihood.problem import Problem
@@ -18,13 +20,16 @@ from skmoe.rows.arrays import Array, array_namespace
 from skmoe.rows.products import place_blocks, unpack_symmetric, weighted_grams
 
 __all__ = [
+    "ChannelWeights",
     "assembled",
     "expert_expert_weights",
     "expert_gate_weights",
     "grouped",
-    "input_blocks",
+    "information_weights",
+    "input_sums",
     "noise_blocks",
-    "score_blocks",
+    "score_noise_blocks",
+    "score_weights",
 ]
 
 
@@ -34,17 +39,18 @@ def grouped(problem: Problem, C: Array) -> list[Array]:
     return [xp.sum(C[group, :], axis=0) for group in problem.noise_groups]
 
 
-def pair_weights(C: Array) -> Array:
-    """Products of channels, c_i c_j for i <= j, by rows of the upper triangle."""
-    return array_namespace(C).concat([C[i : i + 1, :] * C[i:, :] for i in range(C.shape[0])], axis=0)
+def pair_weights(C: Array, weight: Array | None = None) -> Array:
+    """Products of channels, c_i c_j for i <= j, by rows of the upper triangle, times row weights."""
+    own = weighted(C, weight)
+    return array_namespace(C).concat([own[i : i + 1, :] * C[i:, :] for i in range(C.shape[0])], axis=0)
 
 
-def expert_expert_weights(RA: Array, inside: Array, m: int = 1) -> Array:
+def expert_expert_weights(RA: Array, inside: Array, m: int = 1, weight: Array | None = None) -> Array:
     """Channel weights of the blocks i <= j of all experts' predictors: r_i alpha_i r_j alpha_j, plus a part inside.
 
     `inside` holds that part for the pairs of predictors of each expert, (k m (m + 1) / 2, b).
     """
-    weights, start, first = pair_weights(RA), 0, 0
+    weights, inside, start, first = pair_weights(RA, weight), weighted(inside, weight), 0, 0
     for i in range(RA.shape[0]):
         width = m - i % m  # predictors of the same expert, from this one on
         weights[start : start + width, :] += inside[first : first + width, :]
@@ -73,55 +79,76 @@ def _inside(R: Array, law: Law, m: int) -> Array:
     return as_channels(times(R, law.curvature - products))
 
 
-def _input_sums(
-    problem: Problem, block: Block, expert: Array, cross: Array | None = None, gate: Array | None = None
-) -> tuple[Array, ...]:
-    """Sums of channel weights times x x': expert-expert (packed), expert-gate (full or packed), gate-gate (packed).
+class ChannelWeights(NamedTuple):
+    """Weights of a row's x x' in the blocks expert-expert, expert-gate and gate-gate; one expert has no gate.
 
-    A single expert has no gate.
+    Row weights are in them: as factors of a channel they cost far less than of all products of channels.
     """
-    U, V, _, weight = block
-    xp = array_namespace(U)
-    expert = weighted(expert, weight)
-    if cross is None or gate is None:
-        return (weighted_grams(expert, U),)
-    cross, gate = weighted(cross, weight), weighted(gate, weight)
-    if problem.rows.map.shared:
-        grams = weighted_grams(xp.concat([expert, cross, gate], axis=0), U)
-        first, second = expert.shape[0], expert.shape[0] + cross.shape[0]
-        return grams[:first, :], grams[first:second, :], grams[second:, :]
-    mixed = xp.stack([(U * cross[c, :]) @ V.T for c in range(cross.shape[0])])
-    return weighted_grams(expert, U), mixed, weighted_grams(gate, V)
+
+    expert: Array
+    cross: Array | None = None
+    gate: Array | None = None
 
 
-def input_blocks(problem: Problem, post: Posterior, block: Block) -> tuple[Array, ...]:
-    """Sums of the information's blocks over inputs."""
+def information_weights(problem: Problem, post: Posterior, weight: Array | None) -> ChannelWeights:
+    """Weights of the information's blocks."""
     m = problem.family.predictors
     RA = as_channels(times(post.R, post.law.score))
-    expert = expert_expert_weights(RA, _inside(post.R, post.law, m), m)
+    expert = expert_expert_weights(RA, _inside(post.R, post.law, m), m, weight)
     if problem.k == 1:
-        return _input_sums(problem, block, expert)
-    gate = gate_channels(post.P) - gate_channels(post.R)
-    return _input_sums(problem, block, expert, expert_gate_weights(RA, post.R, m), gate)
+        return ChannelWeights(expert)
+    gate = gate_channels(post.P, weight)
+    gate -= gate_channels(post.R, weight)
+    return ChannelWeights(expert, expert_gate_weights(weighted(RA, weight), post.R, m), gate)
 
 
-def score_blocks(problem: Problem, post: Posterior, block: Block) -> tuple[Array, ...]:
-    """Sums of the blocks of the scores' outer products, laid out as those of the information.
+def score_weights(problem: Problem, post: Posterior, weight: Array | None) -> ChannelWeights:
+    """Weights of the blocks of the scores' outer products.
 
     Products of channels come first, then those of inputs: a quarter of the work of outer products of whole scores.
     """
+    RA, E = as_channels(times(post.R, post.law.score)), (post.R - post.P)[:-1, :]
+    expert = pair_weights(RA, weight)
+    if problem.k == 1:
+        return ChannelWeights(expert)
+    cross = weighted(RA, weight)[:, None, :] * E[None, :, :]
+    return ChannelWeights(expert, array_namespace(RA).reshape(cross, (-1, RA.shape[1])), pair_weights(E, weight))
+
+
+def input_sums(problem: Problem, block: Block, *weights: ChannelWeights) -> tuple[Array, ...]:
+    """Sums of channel weights times x x', for one set of weights after the other.
+
+    For each expert-expert (packed) and, with a gate, expert-gate (packed, or full where the gate sees other columns)
+    and gate-gate (packed). Where experts and gate see the same columns, all are one product.
+    """
+    U, V = block.U, block.V
+    xp = array_namespace(U)
+    if problem.rows.map.shared:
+        channels = [C for part in weights for C in part if C is not None]
+        grams = weighted_grams(xp.concat(channels, axis=0) if len(channels) > 1 else channels[0], U)
+        ends = np.cumsum([C.shape[0] for C in channels]).tolist()
+        return tuple(grams[end - C.shape[0] : end, :] for C, end in zip(channels, ends, strict=True))
+    sums = list[Array]()
+    for part in weights:
+        sums.append(weighted_grams(part.expert, U))
+        if part.cross is not None:
+            sums.append(xp.stack([(U * part.cross[c, :]) @ V.T for c in range(part.cross.shape[0])]))
+            sums.append(weighted_grams(part.gate, V))
+    return tuple(sums)
+
+
+def score_noise_blocks(problem: Problem, post: Posterior, block: Block) -> tuple[Array, ...]:
+    """Sums of the blocks of the scores' outer products with those over log scales, laid out as `noise_blocks`."""
+    if not problem.noise_groups:
+        return ()
     U, V, _, weight = block
     xp = array_namespace(U)
     RA, E = as_channels(times(post.R, post.law.score)), (post.R - post.P)[:-1, :]
-    gated = (xp.reshape(RA[:, None, :] * E[None, :, :], (-1, RA.shape[1])), pair_weights(E)) if problem.k > 1 else ()
-    sums = _input_sums(problem, block, pair_weights(RA), *gated)
-    if not problem.noise_groups:
-        return sums
     noise = xp.stack(grouped(problem, post.R * post.law.scale_score))
     T = weighted(noise, weight)
     experts = [xp.reshape((RA * T[s, :]) @ U.T, (-1,)) for s in range(T.shape[0])]
     gates = [xp.reshape((E * T[s, :]) @ V.T, (-1,)) for s in range(T.shape[0])]
-    return *sums, T @ noise.T, xp.zeros_like(T[:, 0]), xp.stack(experts), xp.stack(gates)
+    return T @ noise.T, xp.zeros_like(T[:, 0]), xp.stack(experts), xp.stack(gates)
 
 
 def noise_blocks(problem: Problem, post: Posterior, block: Block) -> tuple[Array, ...]:

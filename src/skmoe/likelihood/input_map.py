@@ -11,7 +11,7 @@ from skmoe.likelihood.theta import Theta
 from skmoe.model.family import Family
 from skmoe.model.gate import with_zero_row
 from skmoe.model.parameters import MoEParameters
-from skmoe.rows.arrays import Array, array_namespace, design, device, to_device, with_ones
+from skmoe.rows.arrays import Array, array_namespace, columns, design, device, to_device, with_ones
 
 __all__ = ["InputMap"]
 
@@ -77,7 +77,7 @@ class InputMap:
         """Block of rows (b, d) as channels by rows: z, and a last channel of ones with an intercept."""
         if self.transform is None and not np.any(self.center):
             return design(x, self.intercept)
-        Z = design(x, False)
+        Z = design(x, False) if self.transform is None else columns(x)  # a product lays rows out by itself
         if self.origin is not None:
             Z = Z - to_device(self.origin, x)[:, None]
         Z = Z - to_device(self.center, x)[:, None]
@@ -115,6 +115,17 @@ class InputMap:
         s = self.y_scale
         b = b * s + self.y_shift
         return MoEParameters(A * s, W, theta.sigma * s, b=b, c=c, family=family, origin=self.origin)
+
+    def slopes(self) -> tuple[np.ndarray, np.ndarray]:
+        """What a unit of each coefficient of an expert, and of a gate vector, is in the caller's units.
+
+        Coefficients of all columns of X, then the intercept, by those of a vector here: (d + 1, De), (d + 1, Dg).
+        """
+        experts, gate = (
+            np.column_stack(self._to_caller(np.eye(size), columns)).T
+            for size, columns in ((self.De, self.expert_columns), (self.Dg, self.gate_columns))
+        )
+        return experts * self.y_scale, gate
 
     def _to_caller(self, M: np.ndarray, columns: tuple[int, ...] | None) -> tuple[np.ndarray, np.ndarray]:
         coef, shift = (M[:, :-1], M[:, -1]) if self.intercept else (M, np.zeros(len(M)))

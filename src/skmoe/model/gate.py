@@ -73,15 +73,19 @@ class GateSums(NamedTuple):
     information: np.ndarray
 
 
-def gate_channels(P: Array) -> Array:
-    r"""Weights :math:`p_i (\delta_{ij} - p_j)`, i <= j < k, of the Hessian's blocks: (k (k - 1) / 2, b)."""
+def gate_channels(P: Array, weight: Array | None = None) -> Array:
+    r"""Weights :math:`p_i (\delta_{ij} - p_j)`, i <= j < k, of the Hessian's blocks: (k (k - 1) / 2, b).
+
+    Times row weights (b,), where there are any.
+    """
     xp = array_namespace(P)
     Q = P[:-1, :]
+    own = Q if weight is None else Q * weight
     rows = []
     for i in range(Q.shape[0]):
-        rows.append((Q[i, :] * (1 - Q[i, :]))[None, :])
+        rows.append((own[i, :] * (1 - Q[i, :]))[None, :])
         if i + 1 < Q.shape[0]:
-            rows.append(-Q[i, :] * Q[i + 1 :, :])
+            rows.append(-own[i, :] * Q[i + 1 :, :])
     return xp.concat(rows, axis=0)
 
 

@@ -31,6 +31,7 @@ from skmoe.persistence.model_schema import (
     KINDS,
     MEMBER_ARRAYS,
     NUMBERS,
+    PROFILE,
     SETTINGS,
     TABLE,
     arrays_of,
@@ -104,6 +105,8 @@ def _header(model: Any) -> dict[str, Any]:
         header["feature_names"] = [str(n) for n in model.feature_names_in_]
     if model.parameters_.origin is not None:
         header["origin"] = _plain(model.parameters_.origin)
+    if model.profile_intervals_ is not None:
+        header["profiled"] = True
     if classifier:
         return header | {"classes": model.classes_.tolist()}
     name = model.parameters_.g.name
@@ -220,7 +223,7 @@ def _model(make: Callable[..., Any], header: Mapping[str, Any], table: Any, arra
     for name, values in arrays.items():
         if name not in NOT_ARRAYS and name not in MEMBER_ARRAYS:
             setattr(model, name, values)
-    for name in COVARIANCES:
+    for name in (*COVARIANCES, *PROFILE):
         setattr(model, name, arrays.get(name))
     for name in NUMBERS:
         setattr(model, name, numbers[name])
@@ -260,7 +263,8 @@ def _family(header: Mapping[str, Any]) -> Family:
 def _family_setting(family: Family) -> str | Family:
     """The setting that a fit of a family was asked for by."""
     if isinstance(family, StudentFamily) and family.learned:
-        return StudentFamily(learned=True, per_expert=True) if family.per_expert else family.name
+        asked = StudentFamily(learned=True, per_expert=family.per_expert, least_dof=family.least_dof)
+        return family.name if asked == FAMILIES[family.name] else asked
     for name, known in FAMILIES.items():
         if family == known:
             return name

@@ -50,6 +50,7 @@ __all__ = [
     "KINDS",
     "MEMBER_ARRAYS",
     "NUMBERS",
+    "PROFILE",
     "SETTINGS",
     "TABLE",
     "arrays_of",
@@ -91,6 +92,8 @@ COVARIANCES = {
     "covariance_robust_": ArraySpec(("q", "q"), COVARIANCE),
 }
 """There where the data identify the model (``identified_``), and only there."""
+PROFILE = {"profile_intervals_": ArraySpec(("q", 2))}
+"""There where ``model.json`` says that the profile likelihood was followed."""
 AT_ORIGIN = {
     "expert_intercept_at_origin": ArraySpec(("k",), COEFFICIENT),
     "gate_intercept_at_origin": ArraySpec(("k",), COEFFICIENT),
@@ -230,7 +233,9 @@ def header_check(d: int, k: int, kind: str = "regressor") -> Check:
             "members": listed(whole(1)),
         }
         | ({"kind": one_of(kind), "classes": _classes} if kind == "classifier" else {}),
-        {"feature_names": listed(text, d), "origin": listed(number(), d), "kind": one_of(kind)} | more,
+        {"feature_names": listed(text, d), "origin": listed(number(), d), "kind": one_of(kind)}
+        | {"profiled": one_of(True)}
+        | more,
     )
 
 
@@ -301,6 +306,8 @@ def arrays_of(header: Mapping[str, Any], always: Mapping[str, ArraySpec] = ARRAY
     """Arrays that a file has to hold, by ``model.json``, beside those that every file of its format holds."""
     identified = header["numbers"]["identified_"]
     more = COVARIANCES if identified else {}
+    if "profiled" in header:
+        more = {**more, **PROFILE}
     if "origin" in header:
         more = {**more, **AT_ORIGIN, **(COVARIANCE_AT_ORIGIN if identified else {})}
     members = MEMBER_ARRAYS if header["members"] else {}

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import stdtrit
 
-from skmoe.inference import feature_names, split_errors
+from skmoe.inference import feature_names, intervals_of
 from skmoe.plots.reading import check_model, expert_names
 from skmoe.plots.style import Display, expert_styles, ink, label, legend_above, plain_text
 from skmoe.rows.checks import check_columns
@@ -82,10 +81,10 @@ class CoefficientsDisplay(Display):
             The display; its numbers are attributes.
         """
         check_model(model)
-        k, d = model.expert_coef_.shape
+        d = model.expert_coef_.shape[1]
         factor = _check_scale(scale, d)
         coefficients = model.expert_coef_ * factor
-        errors = split_errors(model.covariance_robust_ if robust else model.covariance_, k, d)["expert_coef"] * factor
+        low, high = (ends * factor for ends in intervals_of(model, robust=robust)["expert_coef"])
         chosen = check_columns(features, getattr(model, "feature_names_in_", None), d, "features")
         if chosen is None:
             largest = np.max(np.abs(coefficients), axis=0)
@@ -93,11 +92,10 @@ class CoefficientsDisplay(Display):
             # columns that experts do not see have coefficients of exactly zero
             chosen = [int(j) for j in order if largest[j] > 0] or [int(j) for j in order]
         names = feature_names(model)
-        half = stdtrit(model.dof_, 0.975)[:, None] * errors[:, chosen]
         return cls(
             coefficients[:, chosen],
-            coefficients[:, chosen] - half,
-            coefficients[:, chosen] + half,
+            low[:, chosen],
+            high[:, chosen],
             np.array(chosen),
             [names[j] for j in chosen],
             expert_names(model),

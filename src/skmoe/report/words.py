@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.special import stdtrit
 
-from skmoe.inference import Regime, describe_regimes, feature_names, inputs_of, where_in_words
+from skmoe.inference import Regime, describe_regimes, feature_names, inputs_of, intervals_of, where_in_words
 from skmoe.inference.formatting import TWO_SIDED_95, listed, percent, short, three_digits, with_interval
 from skmoe.inference.gate_change import two_values
 from skmoe.inference.held_out import seen_counts, seen_where, unstable
+from skmoe.inference.intervals import Ends
 from skmoe.plots.reading import rows
 
 __all__ = ["experts_in_words", "gate_in_words", "laws_in_words"]
@@ -122,7 +124,9 @@ def _law(model: Any, i: int, columns: Columns, spread: np.ndarray | None, target
     value, error, dof = model.expert_coef_[i], model.expert_coef_se_[i], float(model.dof_[i])
     if family.ratio:
         what, verb = RATIO_OF[family.ratio]
-        return _clause(f"{what} of {target} {verb}", f"{target} does", value, error, columns, spread, dof, _ratios)
+        ends = Ends(*(ends[i] for ends in intervals_of(model)["expert_coef"]))
+        error, ratios = _error_towards_zero(value, ends, dof), partial(_ratios, ends=ends)
+        return _clause(f"{what} of {target} {verb}", f"{target} does", value, error, columns, spread, dof, ratios)
     subject = target if g.linear else f"the index inside its {g.name}"
     return _clause(subject, f"{target} does", value, error, columns, spread, dof, _slopes)
 
@@ -133,9 +137,17 @@ def _class_laws(model: Any, i: int, columns: Columns, spread: np.ndarray | None,
     said = []
     for c, name in enumerate(others):
         odds = f"the odds of {target} being {name} rather than {first}"
-        value, error = (np.reshape(v[i], (len(others), -1))[c] for v in (model.expert_coef_, model.expert_coef_se_))
-        said.append(_clause(f"{odds} are", f"{odds} do", value, error, columns, spread, np.inf, _ratios))
+        told = model.expert_coef_, *intervals_of(model)["expert_coef"]
+        value, *low_high = (np.reshape(v[i], (len(others), -1))[c] for v in told)
+        ends = Ends(*low_high)
+        error, ratios = _error_towards_zero(value, ends, np.inf), partial(_ratios, ends=ends)
+        said.append(_clause(f"{odds} are", f"{odds} do", value, error, columns, spread, np.inf, ratios))
     return "; ".join(said)
+
+
+def _error_towards_zero(value: np.ndarray, ends: Ends, dof: float) -> np.ndarray:
+    """The standard error whose interval ends towards zero where the given one does."""
+    return np.where(value > 0, value - ends.low, ends.high - value) / stdtrit(dof, 0.975)
 
 
 def _clause(
@@ -187,13 +199,12 @@ def _noise(model: Any, i: int) -> str:
     return f" Its noise has a standard deviation of {scale}{' in the logs' if family.ratio else ''}."
 
 
-def _ratios(value: np.ndarray, error: np.ndarray, columns: Columns, chosen: list[int], dof: float) -> str:
+def _ratios(value: np.ndarray, error: np.ndarray, columns: Columns, chosen: list[int], dof: float, ends: Ends) -> str:
     """Ratios of means or odds, with intervals."""
-    half = float(stdtrit(dof, 0.975))
     said = []
     for j in chosen:
         step, where = columns.two_values[j] or (1.0, f"per unit of {columns.names[j]}")
-        middle, low, high = (np.exp(step * (value[j] + s * half * error[j])) for s in (0.0, -1.0, 1.0))
+        middle, low, high = (np.exp(step * v[j]) for v in (value, *ends))
         between = f" ({three_digits(low)} to {three_digits(high)})" if error[j] > 0 else ""
         said.append(f"by {three_digits(middle)}{between} {where}")
     return f"multiplied {listed(said)}"

@@ -21,7 +21,14 @@ from typing import Any, ParamSpec, TypeVar
 import scipy.linalg  # noqa: F401 - its own BLAS has to be loaded before the libraries are listed
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["in_order", "one_blas_thread", "threads_allowed", "with_one_blas_thread", "without_warnings"]
+__all__ = [
+    "in_order",
+    "one_blas_thread",
+    "one_openmp_thread",
+    "threads_allowed",
+    "with_one_blas_thread",
+    "without_warnings",
+]
 
 AHEAD = 3
 """Blocks handed out per thread before the first of them is asked for, so that memory stays flat."""
@@ -122,6 +129,16 @@ def with_one_blas_thread(function: Callable[P, T]) -> Callable[P, T]:
             return function(*args, **kwargs)
 
     return inside
+
+
+@contextmanager
+def one_openmp_thread() -> Iterator[None]:
+    """Context in which OpenMP, by which scikit-learn clusters rows, runs on one thread.
+
+    On a busy machine its threads wait for one another far longer than a thousand rows take.
+    """
+    with ThreadpoolController().limit(limits=1, user_api="openmp"):
+        yield
 
 
 def _blas_threads() -> int:

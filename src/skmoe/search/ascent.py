@@ -82,10 +82,15 @@ class Point:
         return self.problem.is_admissible(self.theta, self.share)
 
     @cached_property
+    def factor(self) -> tuple[np.ndarray, bool] | None:
+        """Cholesky factor of the information over the free parameters; None where it is not positive definite."""
+        free = self.free()
+        return cholesky(self.curvature.information[np.ix_(free, free)])
+
+    @property
     def concave(self) -> bool:
         """Whether the information over the free parameters is safely positive definite."""
-        free = self.free()
-        return cholesky(self.curvature.information[np.ix_(free, free)]) is not None
+        return self.factor is not None
 
     def free(self) -> np.ndarray:
         """Parameters that may move: all but noise scales on their floor that would go below it."""
@@ -190,14 +195,14 @@ class Ascent:
         not concave, and the gain per row, 0 where the step was refused or the distance was less than `enough`.
         """
         here, free = self.point.curvature, self.point.free()
-        H = here.information[np.ix_(free, free)]
-        factor = cholesky(H)
+        factor = self.point.factor
         if factor is None and not saddles:
             return np.inf, 0.0
         step = np.zeros(len(free))
-        step[free] = (
-            saddle_step(H, here.gradient[free]) if factor is None else linalg.cho_solve(factor, here.gradient[free])
-        )
+        if factor is None:
+            step[free] = saddle_step(here.information[np.ix_(free, free)], here.gradient[free])
+        else:
+            step[free] = linalg.cho_solve(factor, here.gradient[free])
         slope = float(here.gradient @ step)
         distance = np.inf if factor is None else self.problem.total * slope
         if distance < enough:

@@ -9,7 +9,12 @@ import numpy as np
 from skmoe.likelihood import Problem
 from skmoe.likelihood.batch import BatchSums, ThetaBatch
 
-__all__ = ["Ridges", "em_goal", "steadied"]
+__all__ = ["Ridges", "centred", "em_goal", "em_scales", "steadied"]
+
+
+def centred(parts: np.ndarray) -> np.ndarray:
+    """Parts (S, k, ...) of all experts less their mean over the experts of a model."""
+    return parts - np.sum(parts, axis=1, keepdims=True) / parts.shape[1]
 
 
 @dataclass(frozen=True)
@@ -45,16 +50,23 @@ def em_goal(problem: Problem, batch: ThetaBatch, sums: BatchSums, ridges: Ridges
     gram = sums.expert_gram + drawn[..., None, None] * np.eye(batch.A.shape[2])
     gradient = sums.expert_gradient - drawn[..., None] * (batch.A - ridges.pooled)
     steps = np.linalg.solve(steadied(gram), gradient[..., None])[..., 0]
+    slope = sums.gate_gradient - gate * centred(batch.W)
+    curve = steadied(sums.gate_gram + gate[..., None] * np.eye(batch.W.shape[2]))
+    W = batch.W + np.linalg.solve(curve, slope[..., None])[..., 0]
+    return ThetaBatch(batch.A + steps, W, em_scales(problem, batch, sums, ridges, steps))
+
+
+def em_scales(problem: Problem, batch: ThetaBatch, sums: BatchSums, ridges: Ridges, steps: np.ndarray) -> np.ndarray:
+    """Scales (S, k) after an EM step that moves experts by `steps`."""
+    family, floor = problem.family, problem.noise_floor
+    if not problem.noise_groups:
+        return batch.sigma
     statistic = family.statistic_after(sums.statistic, steps, sums.expert_gradient, sums.expert_gram)
-    share, sigma, floor = np.maximum(sums.share, np.finfo(float).tiny), batch.sigma, problem.noise_floor
+    share = np.maximum(sums.share, np.finfo(float).tiny)
     if problem.settings.noise == "shared":
         left, mass = (np.sum(part, axis=1, keepdims=True) for part in (statistic, share))
-        sigma = np.broadcast_to(family.updated_scales(left, mass, 0.0, floor), share.shape).copy()
-    elif problem.noise_groups:
-        sigma = family.updated_scales(statistic, share, ridges.own[:, None], floor)
-    slope = sums.gate_gradient - gate * (batch.W - np.mean(batch.W, axis=1, keepdims=True))
-    curve = steadied(sums.gate_gram + gate[..., None] * np.eye(batch.W.shape[2]))
-    return ThetaBatch(batch.A + steps, batch.W + np.linalg.solve(curve, slope[..., None])[..., 0], sigma)
+        return np.broadcast_to(family.updated_scales(left, mass, 0.0, floor), share.shape).copy()
+    return family.updated_scales(statistic, share, ridges.own[:, None], floor)
 
 
 def steadied(gram: np.ndarray) -> np.ndarray:

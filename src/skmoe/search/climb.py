@@ -15,7 +15,7 @@ import numpy as np
 from skmoe.likelihood import Problem
 from skmoe.likelihood.batch import BatchSums, ThetaBatch, batch_sums
 from skmoe.rows.arrays import Array, array_namespace, device
-from skmoe.search.batch_em import Ridges, em_goal, steadied
+from skmoe.search.batch_em import Ridges, centred, em_scales, steadied
 from skmoe.search.lbfgs import Memory
 
 __all__ = ["BatchAscent", "OnStep", "OwnRows"]
@@ -97,9 +97,7 @@ class BatchAscent:
         self.objective = self._objective(batch, sums)
         self.gradient = self._gradient(batch, sums, self.ridges)
         self._precondition = self._curvatures(batch, sums, self.ridges)
-        self.direction = self._apply(self.gradient)
-        if self._grams:
-            self.direction = self._pack(em_goal(self.problem, batch, sums, self.ridges)) - self.vector
+        self.direction = self._em_direction(sums)
         self.size = np.ones(len(batch))
         self._em = True
         self._memory = Memory(memory, self.vector.shape)
@@ -160,6 +158,8 @@ class BatchAscent:
         self.size = np.where(good | lost, 1.0, self.size * SHRINK)
         if quasi_newton:
             self._renew(np.flatnonzero(good | lost))
+        elif np.any(good):
+            self.direction = np.where(good[:, None], self._em_direction(sums), self.direction)
         if self.on_step is not None:
             self.on_step(self)
 
@@ -167,22 +167,27 @@ class BatchAscent:
         self, rows: np.ndarray, proposal: ThetaBatch, sums: BatchSums, value: np.ndarray, fresh: bool, pairs: bool
     ) -> None:
         """Move the models `rows` to where they were proposed."""
-        there, some, ridges = proposal.picked(rows), sums.picked(rows), self.ridges.picked(rows)
+        every = len(rows) == len(self)
+        there, some, ridges = proposal, sums, self.ridges
+        if not every:
+            there, some, ridges = there.picked(rows), some.picked(rows), ridges.picked(rows)
         vector, gradient = self._pack(there), self._gradient(there, some, ridges)
         if pairs:
             self._memory.remember(rows, vector - self.vector[rows], self.gradient[rows] - gradient)
+        if fresh:
+            for old, new in zip(self._precondition, self._curvatures(there, some, ridges), strict=True):
+                old[rows] = new
+        value = np.maximum(value[rows], self.objective[rows])
+        if every:
+            self.vector, self.gradient, self.batch = vector, gradient, there
+            self.objective, self.share, self.log_likelihood = value, some.share, some.log_likelihood
+            return
         self.vector[rows], self.gradient[rows] = vector, gradient
         self.objective, self.share, self.log_likelihood = (
             part.copy() for part in (self.objective, self.share, self.log_likelihood)
         )
-        self.objective[rows] = np.maximum(value[rows], self.objective[rows])
-        self.share[rows], self.log_likelihood[rows] = some.share, some.log_likelihood
+        self.objective[rows], self.share[rows], self.log_likelihood[rows] = value, some.share, some.log_likelihood
         self.batch = self._unpack(self.vector)
-        if fresh:
-            for old, new in zip(self._precondition, self._curvatures(there, some, ridges), strict=True):
-                old[rows] = new
-        if not pairs:
-            self.direction[rows] = self._pack(em_goal(self.problem, there, some, ridges)) - vector
 
     def _renew(self, rows: np.ndarray) -> None:
         """New directions for the models `rows`; one that does not climb is EM's."""
@@ -200,11 +205,10 @@ class BatchAscent:
         return batch_sums(self.problem, batch, None if self.own is None else self.own.weight, grams=grams)
 
     def _objective(self, batch: ThetaBatch, sums: BatchSums) -> np.ndarray:
-        W = batch.W - np.mean(batch.W, axis=1, keepdims=True)
-        cost = 0.5 * self.ridges.gate * np.sum(W**2, axis=(1, 2))
+        cost = 0.5 * self.ridges.gate * np.sum(centred(batch.W) ** 2, axis=(1, 2))
         if np.any(self.ridges.own):
             logs = np.log(batch.sigma)
-            noise = 0.0 if self._known else np.sum((logs - np.mean(logs, axis=1, keepdims=True)) ** 2, axis=1)
+            noise = 0.0 if self._known else np.sum(centred(logs) ** 2, axis=1)
             experts = np.sum((batch.A - self.ridges.pooled) ** 2, axis=(1, 2))
             cost = cost + 0.5 * self.ridges.own * (experts + noise)
         return sums.log_likelihood - cost
@@ -213,12 +217,11 @@ class BatchAscent:
         """Gradient of the objective over the vector, (S, P)."""
         family, S = self.problem.family, len(batch)
         A = sums.expert_gradient / family.step_scale(batch.sigma)[:, :, None]
-        W = sums.gate_gradient - ridges.gate[:, None, None] * (batch.W - np.mean(batch.W, axis=1, keepdims=True))
+        W = sums.gate_gradient - ridges.gate[:, None, None] * centred(batch.W)
         parts = [A - ridges.own[:, None, None] * (batch.A - ridges.pooled), W]
         if not self._known:
-            logs = np.log(batch.sigma)
             noise = family.scale_slope(sums.statistic, sums.share, batch.sigma)
-            noise = noise - ridges.own[:, None] * (logs - np.mean(logs, axis=1, keepdims=True))
+            noise = noise - ridges.own[:, None] * centred(np.log(batch.sigma))
             if self._shared:
                 noise = np.sum(noise, axis=1, keepdims=True)
             floor = batch.sigma[:, : noise.shape[1]] <= self.problem.noise_floor * (1 + 1e-9)
@@ -256,6 +259,16 @@ class BatchAscent:
         if self._shared:
             scales = 1.0 / np.sum(1.0 / scales, axis=1, keepdims=True)
         return np.concatenate([*parts, noise * scales[:, : noise.shape[1]]], axis=1)
+
+    def _em_direction(self, sums: BatchSums) -> np.ndarray:
+        """Where an EM step leads from where the models stand; with many columns, the gradient times the curvature."""
+        direction = self._apply(self.gradient)
+        if self._grams and not self._known:
+            steps = direction[:, : self.batch.A[0].size].reshape(self.batch.A.shape)
+            after = np.log(em_scales(self.problem, self.batch, sums, self.ridges, steps))
+            width = 1 if self._shared else self.batch.k
+            direction[:, -width:] = after[:, :width] - self.vector[:, -width:]
+        return direction
 
     # -- parameters as vectors ----------------------------------------------------------------------------------------
 

@@ -17,13 +17,15 @@ from skmoe.search.ascent import SUFFICIENT, Ascent, Point
 from skmoe.search.climb import BatchAscent
 from skmoe.search.config import SearchConfig
 from skmoe.search.records import Control
-from skmoe.search.solvers import Pair, cholesky, two_loop
+from skmoe.search.solvers import Pair, two_loop
 
-__all__ = ["EMTrace", "Fit", "extend", "maximise", "polish", "run_em"]
+__all__ = ["EMTrace", "Fit", "extend", "maximise", "newton_is_costly", "polish", "run_em"]
 
 POLISH = 1e-18  # squared distance to the optimum in standard errors that last steps aim at
 MEMORY, MOST_STEPS = 20, 60  # of L-BFGS
 FIRST_ORDER_STEPS = 20  # between two attempts at a Newton step
+NEWTON_GAIN = 1.0  # total log-likelihood that so many gain, above which Newton steps wait where they cost much
+COSTLY = 60  # coefficients of all experts, from which on a Newton step takes some fifteen gradients
 FLAT_GAIN = 0.01  # total log-likelihood that they gain at least where it is not concave, or the climb ends
 SHRINK, SMALLEST = 0.4, 1e-3  # of its steps
 
@@ -67,7 +69,7 @@ class Fit:
             ascent.problem.at_floor(point.theta),
             point.curvature.share,
             ascent.problem.is_admissible(point.theta, point.curvature.share),
-            cholesky(point.curvature.information[np.ix_(free, free)]) is not None,
+            point.concave,
             point.curvature,
             free,
         )
@@ -146,6 +148,8 @@ def _climb(ascent: Ascent, control: Control, config: SearchConfig, near: bool = 
     if not near:
         least, most = config.em_steps
         ascent.em_until(config.em_gain, least=least, most=most)
+    while near and newton_is_costly(ascent.problem) and smooth and _first_order(ascent) * total > NEWTON_GAIN:
+        continue
     slow = False
     while len(ascent.trace) < control.max_iter:
         concave, (distance, gain) = ascent.point.concave, ascent.newton(saddles=slow, enough=enough)
@@ -165,11 +169,16 @@ def _climb(ascent: Ascent, control: Control, config: SearchConfig, near: bool = 
     return False
 
 
+def newton_is_costly(problem: Problem) -> bool:
+    """Whether the information takes far longer than a gradient, as with many experts."""
+    return problem.k * problem.De > COSTLY
+
+
 def _first_order(ascent: Ascent) -> float:
     """L-BFGS steps with EM's curvature, which are safe where the likelihood is not concave; the gain per row."""
     before, batch = ascent.point.objective, BatchAscent(ascent.problem, ThetaBatch.of([ascent.point.theta]))
     batch.quasi_newton(FIRST_ORDER_STEPS)
-    there = Point(ascent.problem, batch.batch.theta(0)).taking("curvature")
+    there = Point(ascent.problem, batch.batch.theta(0)).taking("gradient")
     if not ascent.allows(there):
         return 0.0
     ascent.go(there)
@@ -194,11 +203,9 @@ def _climb_by_subsample(
 
 def _carry(ascent: Ascent, part: Point, tol: float) -> bool:
     """L-BFGS on all rows from the optimum of some, where their gradient is known; whether the Hessian allowed it."""
-    H, free = part.curvature.information, part.free()
-    factor = cholesky(H[np.ix_(free, free)])
-    if factor is not None:
-        _quasi_newton(ascent, factor, free, tol)
-    return factor is not None
+    if part.factor is not None:
+        _quasi_newton(ascent, part.factor, part.free(), tol)
+    return part.concave
 
 
 def _quasi_newton(ascent: Ascent, factor: tuple[np.ndarray, bool], free: np.ndarray, tol: float) -> None:

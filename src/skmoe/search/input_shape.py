@@ -12,7 +12,7 @@ from skmoe.rows.arrays import to_numpy
 from skmoe.rows.blocks import take_rows
 from skmoe.rows.table_moments import TableMoments
 from skmoe.search.standardise import whitening
-from skmoe.spectral.scores.fitting import looks_gaussian, shape_of
+from skmoe.spectral.scores.fitting import is_gaussian, shape_of
 
 __all__ = ["InputShape", "input_shape"]
 
@@ -44,7 +44,7 @@ def input_shape(rows: ModelRows, moments: TableMoments, parameters: MoEParameter
     return InputShape(
         skewness,
         light if -light > heavy else heavy,
-        Z.shape[1] == 0 or looks_gaussian(Z),
+        is_gaussian(skewness, light, heavy),
         rows.map.width if rows.map.shared else whitening(moments)[1].shape[1],
         len(moments.mean),
         _gate_along_experts(parameters, moments),

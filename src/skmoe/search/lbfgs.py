@@ -10,7 +10,10 @@ __all__ = ["Memory"]
 
 
 class Memory:
-    """The last pairs (step, fall of the gradient) of each of S models; a pair of weight zero is forgotten.
+    r"""The last pairs (step s, fall of the gradient y) of each of S models, oldest first.
+
+    The two-loop recursion for all models at once: with :math:`R_{ij} = s_i^\top y_j` for i <= j, both of its loops are
+    triangular systems in R. A pair that is not there is zero, with a one in R.
 
     Parameters
     ----------
@@ -20,36 +23,38 @@ class Memory:
         Models and parameters of each.
     """
 
-    def __init__(self, pairs: int, shape: tuple[int, ...]) -> None:
-        self.steps, self.falls = np.zeros((pairs, *shape)), np.zeros((pairs, *shape))
-        self.rho = np.zeros((pairs, shape[0]))
+    def __init__(self, pairs: int, shape: tuple[int, int]) -> None:
+        models, parameters = shape
+        self.steps, self.falls = (np.zeros((models, pairs, parameters)) for _ in range(2))
+        self.products = np.tile(np.eye(pairs), (models, 1, 1))
 
     def keep(self, rows: np.ndarray) -> None:
         """Go on with some of the models only."""
-        self.steps, self.falls, self.rho = self.steps[:, rows], self.falls[:, rows], self.rho[:, rows]
+        self.steps, self.falls, self.products = self.steps[rows], self.falls[rows], self.products[rows]
 
     def forget(self, rows: np.ndarray) -> None:
         """Forget all pairs of some models."""
-        self.rho[:, rows] = 0.0
+        self.steps[rows] = self.falls[rows] = 0.0
+        self.products[rows] = np.eye(self.products.shape[1])
 
     def remember(self, rows: np.ndarray, step: np.ndarray, fall: np.ndarray) -> None:
         """New pairs of the models `rows`; a model whose curvature is wrong forgets all."""
-        product = np.sum(step * fall, axis=1)
-        right = product > 1e-10 * np.linalg.norm(step, axis=1) * np.linalg.norm(fall, axis=1)
-        self.forget(rows[~right])
-        rows = rows[right]
-        for store, new in ((self.steps, step[right]), (self.falls, fall[right]), (self.rho, 1.0 / product[right])):
-            store[:-1, rows] = store[1:, rows]
-            store[-1, rows] = new
+        product = np.vecdot(step, fall)
+        right = product > 1e-10 * np.sqrt(np.vecdot(step, step) * np.vecdot(fall, fall))
+        if not np.all(right):
+            self.forget(rows[~right])
+            rows, step, fall = rows[right], step[right], fall[right]
+        which: slice | np.ndarray = slice(None) if len(rows) == len(self.steps) else rows
+        for store, new in ((self.steps, step), (self.falls, fall)):
+            store[which, :-1] = store[which, 1:]
+            store[which, -1] = new
+        self.products[which, :-1, :-1] = self.products[which, 1:, 1:]
+        self.products[which, :, -1] = (self.steps[which] @ fall[..., None])[..., 0]
 
     def direction(self, gradient: np.ndarray, precondition: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        """Directions of ascent (S, P) by the two-loop recursion."""
-        q, used = gradient.copy(), np.zeros_like(self.rho)
-        for m in range(len(self.rho) - 1, -1, -1):
-            used[m] = self.rho[m] * np.sum(self.steps[m] * q, axis=1)
-            q -= used[m][:, None] * self.falls[m]
-        r = precondition(q)
-        for m in range(len(self.rho)):
-            back = self.rho[m] * np.sum(self.falls[m] * r, axis=1)
-            r += self.steps[m] * (used[m] - back)[:, None]
-        return r
+        """Directions of ascent (S, P)."""
+        used = np.linalg.solve(self.products, self.steps @ gradient[..., None])
+        r = precondition(gradient - (used.mT @ self.falls)[:, 0, :])
+        scaled = np.diagonal(self.products, axis1=1, axis2=2)[..., None] * used
+        back = np.linalg.solve(self.products.mT, scaled - self.falls @ r[..., None])
+        return r + (back.mT @ self.steps)[:, 0, :]

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import optimize
 
 from skmoe.likelihood import Curvature, Gradient, Problem, Theta, gradient
-from skmoe.model.families.student import StudentFamily
+from skmoe.model.families.student import MOST_LEARNED, StudentFamily
 from skmoe.search.finish import Fit, maximise
 from skmoe.search.fitting import Fitted, fit_search
 from skmoe.search.records import Start, StartKind
@@ -21,8 +21,8 @@ from skmoe.search.task import Task
 
 __all__ = ["fit_with_dof"]
 
-RANGE = (1.0, 100.0)  # of the degrees of freedom; above, the law is Gaussian for all that rows tell
-GRID = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 100.0)  # compared first: the profile may have a maximum at either end
+GRID = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, MOST_LEARNED)  # compared first: the profile may have a maximum at either end
+HEAVY = 1.0  # degrees of freedom of a search that gross errors do not lead astray
 EXACT = 1e-3  # relative, to which they are found
 STEP = 1e-3  # of differences over their log
 
@@ -30,10 +30,12 @@ STEP = 1e-3  # of differences over their log
 def fit_with_dof(task: Task, k: int, rng: np.random.Generator, warm: list[Start]) -> tuple[Task, Fitted]:
     """A search whose family's degrees of freedom are learned; the task with the number for all, and the fit."""
     first = fit_search(task, k, rng, warm=warm)
+    if first.optimum is not None and not first.optimum.fit.admissible and not first.interrupted:
+        # an expert of gross errors alone: with heavier tails they draw no start after them
+        first = fit_search(_at_dof(task, HEAVY), k, rng, warm=warm)
     if first.interrupted or first.optimum is None:
         return task, first
-    theta = first.optimum.fit.theta
-    task, theta = _best_dof(task, k, theta)
+    task, theta = _best_dof(task, k, first.optimum.fit.theta)
     again = fit_search(task, k, rng, warm=[*warm, Start("first search", StartKind.CHOSEN, theta)])
     if again.interrupted or again.optimum is None:
         return task, again
@@ -54,6 +56,11 @@ def _log_dof(problem: Problem) -> np.ndarray:
     return np.log(np.atleast_1d(problem.family.noise_dof))
 
 
+def _bounds(family: StudentFamily) -> tuple[float, float]:
+    """Logs of the fewest and the most degrees of freedom that are learned."""
+    return float(np.log(family.least_dof)), float(np.log(MOST_LEARNED))
+
+
 def _with_dof(problem: Problem, log_dof: np.ndarray | float) -> Problem:
     """The problem with other degrees of freedom: one number for all, or one for each expert."""
     dof = np.exp(np.atleast_1d(log_dof))
@@ -61,6 +68,12 @@ def _with_dof(problem: Problem, log_dof: np.ndarray | float) -> Problem:
     if problem.family.expert_dof:
         return replace(problem, family=replace(problem.family, expert_dof=tuple(dof)))
     return replace(problem, family=replace(problem.family, dof=float(dof[0])))
+
+
+def _at_dof(task: Task, dof: float) -> Task:
+    """The task with one number of degrees of freedom for all experts."""
+    assert isinstance(task.spec.family, StudentFamily)
+    return replace(task, spec=replace(task.spec, family=replace(task.spec.family, dof=dof)))
 
 
 def _best_dof(task: Task, k: int, theta: Theta) -> tuple[Task, Theta]:
@@ -77,8 +90,10 @@ def _best_dof(task: Task, k: int, theta: Theta) -> tuple[Task, Theta]:
     def rank(log_dof: float) -> tuple[bool, float]:
         return found[log_dof].admissible, found[log_dof].objective
 
-    assert isinstance(task.spec.family, StudentFamily)
-    grid, here = np.log(GRID), float(np.log(task.spec.family.dof))
+    family = task.spec.family
+    assert isinstance(family, StudentFamily)
+    least, here = family.least_dof, float(np.log(family.dof))
+    grid = np.log([least, *(dof for dof in GRID if dof > least)])
     # outward from where the optimum was found, so that each fit starts from its neighbour's
     for log_dof in sorted(grid.tolist(), key=lambda other: abs(other - here)):
         loss(log_dof)
@@ -86,8 +101,7 @@ def _best_dof(task: Task, k: int, theta: Theta) -> tuple[Task, Theta]:
     bounds = float(grid[max(place - 1, 0)]), float(grid[min(place + 1, len(grid) - 1)])
     optimize.minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": EXACT})
     best = max(found, key=rank)
-    family = _with_dof(problem, best).family
-    return replace(task, spec=replace(task.spec, family=family)), found[best].theta
+    return _at_dof(task, float(np.exp(best))), found[best].theta
 
 
 def _best_dof_each(task: Task, problem: Problem, theta: Theta) -> tuple[Problem, Theta]:
@@ -96,22 +110,23 @@ def _best_dof_each(task: Task, problem: Problem, theta: Theta) -> tuple[Problem,
     The slope of the profile likelihood is that of the likelihood with other parameters held, by differences.
     """
     assert isinstance(problem.family, StudentFamily)
-    begin = replace(problem, family=replace(problem.family, expert_dof=(problem.family.dof,) * problem.k))
-    best: list[tuple[float, Problem, Theta]] = []
+    family = problem.family
+    begin = replace(problem, family=replace(family, expert_dof=(family.dof,) * problem.k))
+    best: list[tuple[bool, float, Problem, Theta]] = []
 
     def loss(log_dof: np.ndarray) -> tuple[float, np.ndarray]:
         here = _with_dof(begin, log_dof)
-        fit = maximise(here, best[0][2] if best else theta, task.control, task.config, near=True)
-        if not best or fit.objective > best[0][0]:
-            best[:] = [(fit.objective, here, fit.theta)]
+        fit = maximise(here, best[0][3] if best else theta, task.control, task.config, near=True)
+        if not best or (fit.admissible, fit.objective) > best[0][:2]:
+            best[:] = [(fit.admissible, fit.objective, here, fit.theta)]
         slope = [(high - low) / (2 * STEP) for low, high in (_beside(here, fit.theta, i) for i in range(problem.k))]
         return -fit.objective, -np.array(slope)
 
-    bounds = [tuple(np.log(RANGE).tolist())] * problem.k
+    bounds = [_bounds(family)] * problem.k
     optimize.minimize(
         loss, _log_dof(begin), jac=True, method="L-BFGS-B", bounds=bounds, options={"gtol": EXACT / problem.n}
     )
-    return best[0][1:]
+    return best[0][2:]
 
 
 def _beside(problem: Problem, theta: Theta, i: int) -> tuple[float, float]:
@@ -125,11 +140,14 @@ def _with_unknown_dof(problem: Problem, fit: Fit) -> Curvature:
     """The information that is left of the parameters when the degrees of freedom are unknown too.
 
     With C and D the mixed and own second derivatives over the logs of the degrees of freedom, by differences, it is
-    H - C inv(D) C'. Those in which the likelihood is flat cost nothing: the law is Gaussian for all that rows tell.
+    H - C inv(D) C'. Those at a bound cost nothing: at the upper one the law is Gaussian for all that rows tell, and the
+    lower one is given.
     """
     here, log_dof = fit.curvature, _log_dof(problem)
     m = len(log_dof)
-    inside = [i for i in range(m) if log_dof[i] < np.log(RANGE[1]) - EXACT]
+    assert isinstance(problem.family, StudentFamily)
+    lower, upper = _bounds(problem.family)
+    inside = [i for i in range(m) if lower + EXACT < log_dof[i] < upper - EXACT]
     if not inside:
         return here
 

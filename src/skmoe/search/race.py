@@ -20,7 +20,7 @@ from skmoe.search.ascent import Ascent
 from skmoe.search.climb import BatchAscent
 from skmoe.search.config import SearchConfig
 from skmoe.search.ends import End, climb_all, distinct, ranked
-from skmoe.search.finish import Fit, maximise
+from skmoe.search.finish import Fit, maximise, newton_is_costly
 from skmoe.search.growth import ladder, regrown
 from skmoe.search.moves import drop_and_split, recombined
 from skmoe.search.records import Control, Stage, Start, StartKind, StartRecord
@@ -288,7 +288,16 @@ class Search:
         return (fit.admissible, fit.objective) > needed
 
     def _offer(self, start: Start) -> Fit:
-        """Finish on all rows an end reached on some of them; return the best there is then."""
+        """Finish on all rows an end reached on some of them; return the best there is then.
+
+        Where a finish takes long, an end that does not come near the best on all rows is left before it.
+        """
+        if self.best is not None and self.best.admissible and newton_is_costly(self.problem):
+            (end,) = self._climbed(self.problem, [start], bar=self.best.objective)
+            if not end.finished or end.objective < self.best.objective - self._same(self.problem):
+                self.records.append(replace(end.record(), stage=Stage.ALL_ROWS))
+                return self.best
+            start = end.start
         fit = maximise(
             self.problem, start.theta, self.control, self.config, near=True, rng=self.rng, on_step=self._on_finish
         )

@@ -76,9 +76,9 @@ def learn_experts(
         Number of experts k, at most d.
     family : str or Family
         Law of an expert's output given its index: "gaussian", the paper's, or another that `skmoe.MoERegressor` takes,
-        such as "poisson", "gamma", "lognormal", "negative-binomial" or "student" (with the degrees of freedom that the
-        family has). Its label transforms are the functions of y of least variance that meet the paper's conditions.
-        That is ours.
+        such as "poisson", "gamma", "lognormal", "negative-binomial" or "student". Its label transforms are the
+        functions of y of least variance that meet the paper's conditions. That is ours. Degrees of freedom of "student"
+        are those that the family has, 4 unless given; they are not learned, since experts hardly depend on them.
     activation : str, callable or Activation
         The activation g of Gaussian experts.
     noise_scale : float, optional

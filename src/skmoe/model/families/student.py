@@ -18,9 +18,10 @@ from skmoe.model.family import Law
 from skmoe.model.gaussian import NoiseFamily
 from skmoe.rows.arrays import Array, array_namespace, to_device
 
-__all__ = ["StudentFamily"]
+__all__ = ["MOST_LEARNED", "StudentFamily"]
 
 LEAST_DOF = 0.01  # with fewer, quantiles are no floating-point numbers
+MOST_LEARNED = 100.0  # above, the law is Gaussian for all that rows tell
 
 
 @dataclass(frozen=True)
@@ -107,12 +108,17 @@ class StudentFamily(NoiseFamily):
         its optimum, which gives `dof`, those of the experts are learned with all other parameters.
     expert_dof : tuple of float
         Degrees of freedom of each expert, where there are such: what a fit learned, or those to draw outputs from.
+    least_dof : float
+        Fewest degrees of freedom that a fit learns. To the likelihood a few gross errors look like noise without a
+        variance, and the fewer degrees of freedom, the less the other rows tell about the coefficients. With 1 a fit
+        may learn the tails of outputs that truly have no variance.
     """
 
     dof: float = 4.0
     learned: bool = False
     per_expert: bool = False
     expert_dof: tuple[float, ...] = ()
+    least_dof: float = 3.0
 
     name = "student"
     location_scale = True
@@ -121,6 +127,10 @@ class StudentFamily(NoiseFamily):
     def __post_init__(self) -> None:
         if not isinstance(self.dof, Real) or not LEAST_DOF <= self.dof < np.inf:
             raise ValueError(f"dof must be a number of {LEAST_DOF} or more; got {self.dof!r}")
+        if not isinstance(self.least_dof, Real) or not LEAST_DOF <= self.least_dof < MOST_LEARNED:
+            raise ValueError(
+                f"least_dof must be a number of {LEAST_DOF} or more, below {MOST_LEARNED:g}; got {self.least_dof!r}"
+            )
         if self.per_expert and not self.learned:
             raise ValueError(
                 "per_expert=True asks for degrees of freedom that are learned: set learned=True too, or leave "

@@ -1,0 +1,52 @@
+"""95% intervals of a fitted model's coefficients: by the profile likelihood where it was followed, else by errors."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import stdtrit
+
+from skmoe.inference.covariance import split, split_errors
+
+__all__ = ["Ends", "gate_dof", "intervals_of"]
+
+
+class Ends(NamedTuple):
+    """Lower and upper ends of intervals, in the shapes of the coefficients; NaN where there are none."""
+
+    low: np.ndarray
+    high: np.ndarray
+
+
+def gate_dof(model: Any) -> float:
+    """Degrees of freedom of the gate's coefficients."""
+    return float(max(model.history_["rows"] - model.n_parameters_, 2))
+
+
+def intervals_of(model: Any, *, robust: bool = False) -> dict[str, Ends]:
+    """Ends of 95% intervals by name, as `split_errors` names them.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted one.
+    robust : bool
+        By the standard errors of the sandwich formula, whatever else there is.
+    """
+    p = model.parameters_
+    k, d, m = len(p.A), p.A.shape[-1], p.family.predictors
+    if not robust and model.profile_intervals_ is not None:
+        low, high = (split(ends, k, d, m) for ends in model.profile_intervals_.T)
+        return {name: Ends(low[name], high[name]) for name in low}
+    errors = split_errors(model.covariance_robust_ if robust else model.covariance_, k, d, m)
+    scale = getattr(model, "noise_scale_", np.ones(k))
+    values = p.A.ravel(), p.expert_intercept.ravel(), p.W.ravel(), p.gate_intercept, scale
+    experts = stdtrit(getattr(model, "dof_", np.full(k, np.inf)), 0.975)
+    half = {name: stdtrit(gate_dof(model), 0.975) * error for name, error in errors.items() if name.startswith("gate")}
+    for name in errors.keys() - half.keys():
+        half[name] = (experts * errors[name].T).T
+    return {
+        name: Ends(value - half[name], value + half[name])
+        for name, value in split(np.concatenate(values), k, d, m).items()
+    }

@@ -1,0 +1,94 @@
+r"""Intervals of coefficients by the profile likelihood, where rows tell so little that it is far from a parabola.
+
+An interval holds the values :math:`v` of a coefficient :math:`\psi = j^\top \theta` for which the objective, maximised
+over all other parameters, is at most :math:`\tfrac12 z^2` below its maximum in total (R's ``confint`` of a generalised
+linear model). Its ends are the least and the greatest :math:`j^\top \theta` at that height (Venzon and Moolgavkar,
+1988). With gradient g and observed information H in total, where the objective is :math:`s` above the height, the
+parabola there has its end at the step
+
+.. math:: H^{-1} (g + \nu j), \qquad \nu^2 = (2 s + g^\top H^{-1} g) \,/\, j^\top H^{-1} j,
+
+which is that of the standard error at the optimum, and is repeated until the end is found.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+from scipy.special import ndtri
+
+from skmoe.inference.covariance import callers_slopes, slopes_at_zero
+from skmoe.likelihood import Curvature, Problem, information
+from skmoe.likelihood.theta import Theta
+from skmoe.model.parameters import MoEParameters
+from skmoe.search import Optimum
+from skmoe.search.solvers import cholesky, saddle_step
+
+__all__ = ["profile_intervals"]
+
+Z95 = float(ndtri(0.975))
+ENOUGH_ROWS = 1000  # per parameter, from which on intervals by standard errors hold
+MOST_WORK = 2e8  # rows times the third power of the parameters: about two seconds
+MOST_STEPS = 60
+LONGEST = 1.0  # step, in standard errors at the optimum
+EXACT = 0.01  # standard errors to which an end is found, and the part of the height
+
+
+def profile_intervals(optimum: Optimum | None, p: MoEParameters) -> np.ndarray | None:
+    """Ends of the 95% intervals of (A, b, W, c, sigma) in the caller's units, intercepts at inputs of zero, (q, 2).
+
+    None where intervals by standard errors serve: for one expert, outputs of many values and many rows; without a
+    penalty, since an interval may then have no end; where the work is too much, and where there is no strict maximum.
+    An end that is not found in `MOST_STEPS` steps is that of the standard error.
+
+    Parameters
+    ----------
+    optimum : Optimum or None
+    p : MoEParameters
+        The same in the caller's units.
+    """
+    if optimum is None or not optimum.fit.identified or not _serves(optimum.problem):
+        return None
+    start, J = _Search(optimum.problem, optimum.fit.theta, optimum.fit.curvature), callers_slopes(optimum)
+    if p.origin is not None:
+        J = slopes_at_zero(len(p.A), p.origin, p.family.predictors) @ J
+    ends = [(-start.furthest(-j), start.furthest(j)) if np.any(j) else (0.0, 0.0) for j in J]
+    values = p.A.ravel(), p.expert_intercept.ravel(), p.W.ravel(), p.gate_intercept, p.sigma
+    return np.concatenate(values)[:, None] + np.array(ends)
+
+
+def _serves(problem: Problem) -> bool:
+    few = problem.family.few_values and problem.k > 1 and problem.settings.penalty > 0
+    p = problem.n_parameters
+    return few and problem.total < ENOUGH_ROWS * p and problem.n * p**3 <= MOST_WORK
+
+
+class _Search:
+    """An optimum, from which ends of intervals are sought."""
+
+    def __init__(self, problem: Problem, theta: Theta, curvature: Curvature) -> None:
+        self.problem, self.theta, self.curvature = problem, theta, curvature
+        self.vector = problem.pack(theta)
+
+    def furthest(self, j: np.ndarray) -> float:
+        """By how much the greatest j'theta at the height of the interval's ends exceeds that of the optimum."""
+        n, metric = self.problem.total, self.curvature.information
+        vector, here = self.vector, self.curvature
+        error = float(np.sqrt(j @ _solved(metric, j) / n))
+        for _ in range(MOST_STEPS):
+            below = n * (self.curvature.objective - here.objective)
+            across, up = _solved(here.information, j), _solved(here.information, here.gradient)
+            room = 2 * (Z95**2 / 2 - below) / n + here.gradient @ up
+            step = up + np.sqrt(max(room, 0.0) / (j @ across)) * across
+            length = float(np.sqrt(n * step @ metric @ step)) / LONGEST
+            if abs(j @ step) < EXACT * error and abs(below / (Z95**2 / 2) - 1) < EXACT:
+                return float(j @ (vector - self.vector))
+            vector = vector + step / max(length, 1.0)
+            here = information(self.problem, self.problem.unpack(vector, self.theta))
+        return Z95 * error
+
+
+def _solved(H: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The solution of a system; where H is not positive definite, with the sizes of its curvatures."""
+    factor = cholesky(H)
+    return saddle_step(H, right) if factor is None else linalg.cho_solve(factor, right)

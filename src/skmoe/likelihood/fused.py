@@ -1,0 +1,125 @@
+"""Sums over a block of rows by compiled code, for linear experts with Gaussian noise on a CPU.
+
+Elementwise work of a step is two dozen passes of NumPy over small arrays, and most of the time of a search; compiled,
+it is one (``fused.c``). The library is built where the package is installed with a C compiler at hand. Without one, for
+other families and on other devices, `skmoe.likelihood.batch` does the same by the Array API.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from ctypes import c_ssize_t, c_void_p
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skmoe.model.family import Family
+from skmoe.model.gaussian import GaussianFamily
+from skmoe.rows.streamed import Streamed
+
+__all__ = ["BLOCK_DOUBLES", "FusedSums", "fused_sums", "is_compiled"]
+
+LIBRARY = Path(__file__).with_name("libfused.so")
+VERSION = 1
+"""Of the functions' signature, as in ``fused.c``."""
+STRIP = 64
+"""Rows that the compiled loop works on at a time."""
+BLOCK_DOUBLES = 2**16
+"""Size of a block's channels: its four arrays stay in the second cache, and calls are few."""
+
+_own = threading.local()
+
+
+class FusedSums(NamedTuple):
+    """Weighted sums over a block for S models, and what is left for matrix products."""
+
+    log_density: np.ndarray  # (S,), less what is the same for all experts
+    share: np.ndarray  # (S, k)
+    squares: np.ndarray  # (S, k) squared residuals
+    channels: np.ndarray  # (2 S k, b) responsibilities less the gate, and residuals; overwritten by the next call
+    curves: np.ndarray | None  # (2 S k, b) responsibilities, and p (1 - p) of the gate; likewise
+
+
+@lru_cache(maxsize=1)
+def _library() -> Any | None:
+    """The compiled function, or None where it was not built, or for another version of this module."""
+    if not LIBRARY.exists():
+        return None
+    library = ctypes.CDLL(str(LIBRARY))
+    if library.skmoe_fused_version() != VERSION:
+        return None
+    function = library.skmoe_fused_sums
+    table: list[Any] = [c_void_p, c_ssize_t, c_ssize_t]
+    function.argtypes = [*[c_ssize_t] * 3, c_void_p, c_void_p, *table, *table, *[c_void_p] * 7]
+    function.restype = None
+    return function
+
+
+def is_compiled(family: Family, X: Any) -> bool:
+    """Whether compiled code serves experts of a family on rows in memory, or in a file."""
+    linear = type(family) is GaussianFamily and family.g.linear
+    here = type(X) is np.ndarray or (isinstance(X, Streamed) and not X.remote)
+    return linear and here and _library() is not None
+
+
+def _table(values: np.ndarray | None, rows: int, models: int) -> tuple[int | None, int, int]:
+    """Where values (b,), (b, 1) or (b, S) lie, and how far apart those of two rows and of two models are."""
+    if values is None:
+        return None, 0, 0
+    if values.shape not in ((rows,), (rows, 1), (rows, models)):  # compiled code would read beyond them
+        raise ValueError(f"values of {rows} rows and {models} models cannot be of shape {values.shape}")
+    steps: list[int] = [step // values.itemsize for step in values.strides]
+    return values.ctypes.data, steps[0], steps[1] if len(steps) == 2 and values.shape[-1] > 1 else 0
+
+
+def _buffers(shape: tuple[int, int], curves: bool) -> tuple[np.ndarray, np.ndarray | None]:
+    """Arrays to write to, the same ones at each call of a thread: fresh memory costs more than filling it."""
+    size = shape[0] * shape[1]
+    held = getattr(_own, "numbers", None)
+    if held is None or len(held) < 2 * size:
+        held = _own.numbers = np.empty(2 * size)
+    return held[:size].reshape(shape), held[size : 2 * size].reshape(shape) if curves else None
+
+
+def fused_sums(
+    both: np.ndarray, U: np.ndarray, scale: np.ndarray, y: np.ndarray, weight: np.ndarray | None, *, curves: bool
+) -> FusedSums:
+    """Sums over a block of rows.
+
+    Parameters
+    ----------
+    both : (2 S k, D) array
+        Gate vectors, then experts.
+    U : (D, b) array
+        Inputs of both.
+    scale : (S, k) array
+        Noise.
+    y : (b,), (b, 1) or (b, S) array
+    weight : (b,), (b, 1) or (b, S) array, optional
+    curves : bool
+        Whether weights of Gram matrices are wanted.
+    """
+    function = _library()
+    assert function is not None, "is_compiled was not asked"
+    (S, k), b = scale.shape, U.shape[1]
+    channels, weights = _buffers((len(both), b), curves)
+    np.matmul(both, U, out=channels)
+    y = np.asarray(y, dtype=np.float64)
+    weight = None if weight is None else np.asarray(weight, dtype=np.float64)
+    scale = np.ascontiguousarray(scale)
+    log_scale, half_precision = np.log(scale), 0.5 / scale**2
+    log_density, share, squares = np.empty(S), np.empty((S, k)), np.empty((S, k))
+    work = np.empty(2 * k * STRIP)
+    first = channels.ctypes.data
+    function(
+        *(S, k, b, first, first + channels.nbytes // 2),
+        *_table(y, b, S),
+        *_table(weight, b, S),
+        *(part.ctypes.data for part in (log_scale, half_precision, log_density, share, squares)),
+        None if weights is None else weights.ctypes.data,
+        work.ctypes.data,
+    )
+    return FusedSums(log_density, share, squares, channels, weights)
