@@ -80,6 +80,8 @@ class SearchConfig:
     """Gain in total log-likelihood that makes a better optimum: less is the same one, reached by another way."""
     agreeing: float = 0.5
     """Part of the finished starts that must have ended at the best optimum, or there is doubt."""
+    convincing: float = 0.5
+    """Part of all starts, those dropped on the way among them, that must have ended there, or models are grown too."""
     rounds: int = 12
     """Most rounds of moves."""
     round_patience: int = 2

@@ -1,9 +1,9 @@
 r"""How starts are compared, and when to stop trying.
 
 1. *Race.* On a subsample, starts of several kinds beside those the caller hands in are climbed as one batch.
-2. *Doubt.* Where the ends disagree, models are grown from one expert up by splits, and rounds follow of moves (drop an
-   expert, split another) and of recombined pairs of ends, until so many rounds in a row gain nothing, or until as much
-   work is done as a search may take.
+2. *Doubt.* Unless half of the starts agree, models are grown from one expert up by splits. Where ends disagree, or a
+   grown model is better, rounds follow of moves (drop an expert, split another) and of recombined pairs of ends, until
+   so many rounds in a row gain nothing, or until as much work is done as a search may take.
 3. *All rows.* The winners are finished on all rows.
 4. *Moves.* On a subsample again, a round of moves from the best; accept a gain, stop at the first round without one.
 """
@@ -99,6 +99,8 @@ class Search:
         if full.k == 1:
             return self._offer(Start("regression", StartKind.REGRESSION, pooled_regression(full)))
         part, ends = self._race()
+        if part.k > 2 and (self.disputed or self.agreement < self.config.convincing * len(ends)):
+            ends = self._grown(part, ends)
         if self.disputed:
             ends = self._doubt(part, ends)
         elif part.rows is full.rows:  # the same rounds, but the first without a gain is the last
@@ -197,16 +199,22 @@ class Search:
         self.disputed |= part.k > 2 and part.family.few_values
         return part, ends
 
-    def _doubt(self, part: Problem, ends: list[End]) -> list[End]:
-        """Look further where ends disagree: models grown from one expert up, then rounds of moves."""
-        config = self.config
-        self.rows = int(self.rows * config.disputed_rows)  # for later moves: these rows were too few to tell
-        self.most_starts += config.rounds * (config.regrow * (config.splits + config.regrow_splits) + config.pairs)
-        for number in range(config.ladders if part.k > 2 else 0):
+    def _grown(self, part: Problem, ends: list[End]) -> list[End]:
+        """The ends beside those of models grown from one expert up; there is doubt where one of these is better."""
+        config, before = self.config, ends[0]
+        for number in range(config.ladders):
             grown_up = ladder(
                 part, pooled_regression(part), config, self.rng, self._same(part), self._on_climb, drawn=number > 0
             )
             ends = ranked(ends + self._climbed(part, grown_up, bar=ends[0].objective))
+        self.disputed |= ends[0].rank > (before.admissible, before.objective + self._same(part))
+        return ends
+
+    def _doubt(self, part: Problem, ends: list[End]) -> list[End]:
+        """Look further where ends disagree: rounds of moves."""
+        config = self.config
+        self.rows = int(self.rows * config.disputed_rows)  # for later moves: these rows were too few to tell
+        self.most_starts += config.rounds * (config.regrow * (config.splits + config.regrow_splits) + config.pairs)
         ends = self._rounds(part, ends, config.round_patience)
         self.agreement = self._witnesses(part, ends)
         return ends
