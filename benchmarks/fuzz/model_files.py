@@ -2,11 +2,13 @@
 
 A damaged file, whose bytes or members were changed and its checksums were not, is refused or is the same model in every
 number: it is written again and compared byte by byte. A forged one, whose checksums were made to agree, is refused or
-is a model that can be used: it predicts, prints its tables, and is saved and loaded again.
+is a model that can be used: it predicts numbers, or refuses to since they overflow, prints its tables, and is saved and
+loaded again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ __all__ = ["Target"]
 
 EARLIER = Path(__file__).resolve().parents[2] / "tests" / "persistence" / "files"
 FORGED = 0.25  # share of the cases
+OVERFLOW = "the model has no number for"
 
 
 class Target:
@@ -108,10 +111,20 @@ def _use(model: MoERegressor | MoEClassifier) -> None:
         rows = EncodedTable(X, list(model.feature_names_in_), model.encoder_)
     with np.errstate(all="ignore"):
         law = model.predict_proba if isinstance(model, MoEClassifier) else model.predict_interval
-        law(rows)
-        model.predict(rows)
-        model.gate_proba(rows)
+        for function in (law, model.predict, model.gate_proba):
+            _check_numbers(function, rows)
         str(model.summary())
         if isinstance(model, MoERegressor):
             str(model.diagnose())
             str(model.regimes(rows))
+
+
+def _check_numbers(function: Callable[[Any], Any], rows: Any) -> None:
+    try:
+        values = np.asarray(function(rows))
+    except ValueError as error:
+        if OVERFLOW not in str(error):
+            raise
+        return
+    if values.dtype.kind == "f" and np.any(np.isnan(values)):
+        raise WrongError(f"{function} of a forged file is NaN")

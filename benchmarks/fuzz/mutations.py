@@ -131,7 +131,7 @@ def mutated_json(value: Any, rng: np.random.Generator) -> Any:
 
 def _mutated_array(content: bytes, rng: np.random.Generator) -> bytes:
     values = np.load(io.BytesIO(content))
-    kind = rng.integers(7)
+    kind = rng.integers(8)
     if kind == 0 and values.size:
         numbers = [v for v in HOSTILE if type(v) in (int, float) and abs(v) < 1e309]
         values.flat[rng.integers(values.size)] = numbers[rng.integers(len(numbers))]
@@ -147,6 +147,9 @@ def _mutated_array(content: bytes, rng: np.random.Generator) -> bytes:
         values = np.concatenate([values, values[-1:]]) if rng.integers(2) else values[:-1]
     elif kind == 5:
         return mutated_bytes(content, rng)
+    elif kind == 6:
+        with np.errstate(all="ignore"):  # every value of another size, up to the largest there are
+            values = np.clip(values * 10.0 ** int(rng.choice([-320, -150, 150, 308])), -1.7e308, 1.7e308)
     else:
         shape = tuple(int(s) for s in rng.choice([0, 1, 2, 3, 10**6, 10**9], values.ndim))
         head = io.BytesIO()

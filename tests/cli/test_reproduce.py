@@ -1,8 +1,8 @@
 import io
+import json
+from itertools import count
 
-import numpy as np
 import pytest
-from packaging.version import Version
 from rich.console import Console
 from typer.testing import CliRunner
 
@@ -25,11 +25,6 @@ def quick(tmp_path_factory):
     return folder, differences, log.getvalue()
 
 
-@pytest.mark.skipif(
-    Version(np.__version__) < Version("2.1"),
-    reason="a few plain decompositions end at another of their solutions with the oldest NumPy and SciPy, and 1 number "
-    "in 15 differs by more than 1e-6",
-)
 def test_quick_set_is_the_same_as_the_repositorys(quick):
     assert quick[1] == []
 
@@ -58,13 +53,65 @@ def test_trial_of_changed_settings_is_forgotten(tmp_path):
     assert list(new.trials) == [("a", 0)]
 
 
-def test_check_sees_a_number_that_moved(quick):
-    places = dict(check.numbers(check.collect(quick[0]), ""))
+def changed(tree, experiment, method, change):
+    """The same results with every number of a method changed: the n-th one by ``change(number, n)``."""
+    tree, n = json.loads(json.dumps(tree)), count()
+
+    def each(value):
+        if isinstance(value, dict):
+            return {key: each(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [each(item) for item in value]
+        return change(value, next(n)) if isinstance(value, float) else value
+
+    for found in tree[experiment].values():
+        if method in found:
+            found[method] = each(found[method])
+    return tree
+
+
+def test_check_sees_the_last_digit_with_the_packages_of_the_reference(quick):
+    found = check.collect(quick[0])
+    places = dict(check.numbers(found, ""))
     assert len(places) > 1000
     assert not any("seconds" in place for place in places)
-    value = next(value for value in places.values() if isinstance(value, float))
-    assert check._same(value, value + 5e-7)
-    assert not check._same(value, value + 5e-6)
+    assert check.compared(found, found, None) == []
+    moved = changed(found, "table2", "default", lambda x, n: x + 1e-10 * (n == 3))
+    assert len(check.compared(moved, found, None)) == 1
+    lost = {name: trials for name, trials in found.items() if name != "theory"}
+    assert all("missing" in words for words in check.compared(lost, found, None))
+
+
+MEASURED = {
+    ("figure3", "our two stages"): check.Moves(7e-6, 0.7, 1e-6),  # fewer digits
+    ("theory", "plain, free gate"): check.Moves(0.36, 0.2, 0.007),  # other solutions
+}
+
+
+@pytest.mark.parametrize(
+    ("group", "change", "passes"),
+    [
+        (("table2", "default"), lambda x, n: x + 5e-7, True),
+        (("table2", "default"), lambda x, n: x + 5e-6 * (n == 3), False),
+        (("figure3", "our two stages"), lambda x, n: x + 5e-5, True),
+        (("figure3", "our two stages"), lambda x, n: x + 5e-4 * (n == 3), False),
+        (("theory", "plain, free gate"), lambda x, n: x + 0.2 * (n == 3), True),
+        (("theory", "plain, free gate"), lambda x, n: x + 1e-3 * (-1) ** n, False),  # all of them moved
+        (("theory", "plain, free gate"), lambda x, n: x + 0.5 * (n % 4 == 0), False),  # a few, but all to one side
+    ],
+)
+def test_check_with_other_packages_allows_what_rounding_does_and_no_more(quick, group, change, passes):
+    found = check.collect(quick[0])
+    told = check.compared(changed(found, *group, change), found, MEASURED)
+    assert (told == []) == passes
+    assert all(words.startswith(" / ".join(group)) for words in told)
+
+
+def test_moves_by_rounding_are_of_methods_that_there_are(quick):
+    rounding = json.loads(check.ROUNDING.read_text())
+    groups = check.moves(*[check.collect(quick[0])] * 2)
+    assert {(of["experiment"], of["method"]) for of in rounding["methods"]} <= set(groups)
+    assert len(rounding["methods"]) < len(groups) / 4  # nearly all numbers are the same with any rounding
 
 
 def test_list_names_every_experiment():

@@ -15,6 +15,7 @@ import pytest
 import skmoe
 from archives import SUMS, as_npy, parts_of, rewrite, write_parts
 from skmoe import ModelFileError, MoEClassifier, MoERegressor, families, make_moe
+from skmoe.estimators.base import MOST_MEMBERS, MOST_STARTS
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +64,11 @@ ONES = np.ones((2, 3))
         ("expert_coef_", ONES.astype(object)),
         ("expert_coef_", np.ones((2, 4))),
         ("expert_coef_", np.ones(6)),
+        ("expert_coef_", ONES * 1e308),
+        ("expert_intercept_", np.full(2, -1e200)),
+        ("gate_coef_", ONES * -1e308),
+        ("noise_scale_", np.full(2, 1e300)),
+        ("member_A", np.full((4, 3), 1e308)),
         ("expert_intercept_", np.ones(1)),
         ("gate_coef_", np.ones((3, 3))),
         ("shares_", np.full(5, 0.2)),
@@ -113,6 +119,9 @@ def test_arrays_that_no_model_has_are_refused(path, name, values):
         {"settings": {"verbose": 1}},
         {"settings": {"random_state": 3}},
         {"calibration": {"shift": 0.0, "scale": -1.0, "dof": 5.0}},
+        {"calibration": {"shift": 1e300, "scale": 1.0, "dof": 5.0}},
+        {"calibration": {"shift": 0.0, "scale": 1e300, "dof": 5.0}},
+        {"calibration": {"shift": 0.0, "scale": 1.0, "dof": 1e-300}},
         {"calibration": [1, 2, 3]},
         {"members": [2, 3]},
         {"members": [10**18, 10**18]},
@@ -132,6 +141,28 @@ def test_arrays_that_no_model_has_are_refused(path, name, values):
 def test_texts_that_no_model_has_are_refused(path, change):
     rewrite(path, change=change)
     refuse(path)
+
+
+@pytest.mark.parametrize(("name", "most"), [("n_init", MOST_STARTS), ("averaging", MOST_MEMBERS)])
+def test_work_that_an_estimator_would_refuse_is_refused_in_a_file(path, name, most):
+    rewrite(path, change={"settings": {name: most}})
+    assert skmoe.load(path).get_params()[name] == most
+    rewrite(path, change={"settings": {name: most + 1}})
+    refuse(path, name)
+
+
+def test_numbers_that_a_file_leads_out_of_range_are_refused_where_they_are_used(path, others):
+    """Sizes that a fit may give, though not to such rows: their squares are beyond floating-point numbers."""
+    X, y, _ = make_moe(20, 3, 2, random_state=1)
+    rewrite(path, arrays={"expert_coef_": ONES * 1e155, "member_A": np.full((4, 3), 1e155)})
+    forged = skmoe.load(path)
+    for function in (forged.responsibilities, forged.log_density):
+        with pytest.raises(ValueError, match=r"no number for \d+ of 20 rows"), np.errstate(all="ignore"):
+            function(X, y)
+    labels = skmoe.load(others / "classifier")
+    labels.parameters_.A[:] = np.nan
+    with pytest.raises(ValueError, match="no number for 5 of 5 rows"):
+        labels.predict(X[:5, :2])
 
 
 @pytest.mark.parametrize(

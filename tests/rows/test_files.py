@@ -3,6 +3,7 @@
 import gc
 import resource
 import struct
+import time
 
 import numpy as np
 import pytest
@@ -121,6 +122,27 @@ def test_text_is_no_column_of_numbers():
 def test_same_name_twice_is_refused():
     with pytest.raises(TableError, match="'x' is there more than once"):
         open_table(pa.table([[1.0], [2.0]], names=["x", "x"]))
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+def test_same_name_twice_in_a_file_is_said_as_such(tmp_path, kind):
+    path, table = str(tmp_path / f"rows.{kind}"), pa.table([[1.0], [2.0]], names=["x", "x"])
+    if kind == "parquet":
+        pq.write_table(table, path)
+    else:
+        with pa.OSFile(path, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+            writer.write_table(table)
+    with pytest.raises(TableError, match="is there more than once; give every column its own name"):
+        open_table(path)
+
+
+def test_names_of_wide_tables_are_looked_up_in_time():
+    """Each name against each other would take minutes."""
+    names = [f"column {i}" for i in range(100_000)]
+    begin = time.process_time()
+    table = open_table(pa.table([pa.array([1.0])] * len(names), names=names))
+    table.check_names(names)
+    assert time.process_time() - begin < 10
 
 
 def test_file_that_grew_is_refused(tmp_path):

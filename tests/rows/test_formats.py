@@ -56,6 +56,8 @@ def test_unknown_kind_of_file_is_refused_with_those_there_are(name):
         ("rows.csv", b" \n\n", TableError, "is empty"),
         ("rows.csv", bytes(range(256)) * 20, TableError, "is not text"),
         ("rows.csv", b"x,x,y\n1,2,3\n4,5,6\n", TableError, "'x' is there more than once"),
+        ("rows.csv", b"x,y\n1,2\n3\n", TableError, "row 3 has 1 cells and the header 2; mend it"),
+        ("rows.csv", b"x,y", TableError, "it has no rows, or one that is too long"),
         ("rows.csv.gz", TEXT.encode(), TableError, "damaged or cut short"),
         ("rows.csv.gz", gzip.compress(TEXT.encode() * 50)[:-40], TableError, "damaged or cut short"),
         ("rows.parquet", b"PAR1 and nothing of use PAR1", TableError, "no Parquet file"),

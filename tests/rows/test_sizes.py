@@ -35,6 +35,14 @@ def test_outputs_far_from_zero_are_refused(rng):
     assert table_moments(X, y + 1e7).y_std == pytest.approx(y.std(), rel=1e-6)
 
 
+@pytest.mark.parametrize("method", ["auto", "joint-em", "spectral"])
+@pytest.mark.parametrize("noise", [1e-300, 1e-12, 1e12, 1e300])
+def test_noise_that_is_given_in_no_units_of_the_outputs_is_refused(method, noise):
+    X, y, _ = make_moe(60, 2, 2, random_state=0)
+    with pytest.raises(ValueError, match=f"noise={noise:g} is given .* y spreads over".replace("+", r"\+")):
+        MoERegressor(2, noise=noise, method=method).fit(X, y)
+
+
 def test_sizes_of_rows_without_weight_do_not_count(rng):
     X, y, weight = rng.standard_normal((50, 2)), rng.standard_normal(50), np.ones(50)
     X[3], y[3], weight[3] = 1e300, -1e300, 0.0

@@ -35,7 +35,21 @@ def test_order_of_rows_does_not_matter(table):
     order = np.random.default_rng(1).permutation(500)
     one, two = (prepared(X[rows], y[rows]) for rows in (np.arange(500), order))
     np.testing.assert_array_equal(one.rows.y, two.rows.y)
-    np.testing.assert_allclose(one.rows.X, two.rows.X, atol=1e-12)
+    np.testing.assert_array_equal(one.rows.X, two.rows.X)
+
+
+@pytest.mark.parametrize("counted", [False, True], ids=["no weights", "weights"])
+def test_moments_are_the_same_to_the_last_digit_in_any_order(table, counted):
+    X, y = table
+    X, y = np.concatenate([X, X[:50]]), np.concatenate([y, y[:50]])  # rows that are there twice, with other weights
+    weight = np.random.default_rng(2).random(550) if counted else None
+    first = prepared(X, y, weight)
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(550)
+        other = prepared(X[order], y[order], None if weight is None else weight[order])
+        for name in ("mean", "covariance", "cross", "y_mean", "y_std", "total"):
+            np.testing.assert_array_equal(getattr(first.moments, name), getattr(other.moments, name), err_msg=name)
+        np.testing.assert_array_equal(first.rows.X, other.rows.X)
 
 
 def test_repeated_rows_become_weights(table):

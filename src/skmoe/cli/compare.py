@@ -37,7 +37,7 @@ def compare(
     separator: tables.Separator = None,
     decimal: tables.Decimal = None,
     encoding: tables.Encoding = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the folds and of the fits.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the folds and of the fits.")] = 0,
     as_machine: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
 ) -> None:
     """Compare the mixture with least squares, gradient boosting and joint EM on rows held out.

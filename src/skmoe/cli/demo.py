@@ -22,7 +22,7 @@ def demo(
     out: Annotated[str, typer.Option(help="HTML report to write.")] = "skmoe-demo.html",
     experts: methods.Experts = "auto",
     average: methods.Average = 20,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the split and of the search.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the split and of the search.")] = 0,
 ) -> None:
     """Find the regimes in a table of concrete strengths, and predict rows held out beside least squares and boosting.
 

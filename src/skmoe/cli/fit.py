@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from functools import partial
 from pathlib import Path
@@ -73,7 +74,7 @@ def fit(
     separator: tables.Separator = None,
     decimal: tables.Decimal = None,
     encoding: tables.Encoding = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the search.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the search.")] = 0,
     max_iter: Annotated[int, typer.Option(min=1, help="Most iterations of a run.")] = 500,
     max_time: Annotated[float | None, typer.Option(help="Seconds after which the best model so far is kept.")] = None,
     n_init: Annotated[
@@ -104,6 +105,8 @@ def fit(
     check_output(out, "--out", data)
     if report is not None:
         check_output(report, "--report", data)
+        if os.path.realpath(report) == os.path.realpath(out):
+            raise ValueError(f"--report: {report} is where the model goes (--out), which it would overwrite")
     from skmoe.model.activations import ACTIVATIONS
 
     if activation not in ACTIVATIONS:  # said before a long table is read

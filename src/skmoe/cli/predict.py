@@ -52,11 +52,10 @@ def predict(
     check_output(out, "--out", model, data)
     from skmoe.inference import rows_outside
     from skmoe.rows.columns import as_numbers
-    from skmoe.rows.formats import kind_of_file
     from skmoe.rows.table_errors import arrow
-    from skmoe.rows.writing import replacing, writing
+    from skmoe.rows.writing import kind_to_write, replacing, writing
 
-    kind_of_file(out)
+    kind_to_write(out)
     fitted, encoder = open_model(model)
     classes = getattr(fitted, "classes_", None)
     if classes is None and proba:

@@ -37,8 +37,8 @@ def reproduce(
     differences = experiments.reproduce(what, quick=quick, trials=trials, jobs=jobs, console=console)
     if differences:
         console.print(
-            f"{len(differences)} numbers differ from the repository's:", *differences[:5], sep="\n", markup=False
+            f"{len(differences)} differences from the repository's:", *differences[:5], sep="\n", markup=False
         )
         raise typer.Exit(UNRELIABLE)
     if quick and "all" in what:
-        console.print("the quick set is the same as the repository's, to 1e-6")
+        console.print("the quick set is the same as the repository's")

@@ -14,7 +14,7 @@ from skmoe.estimators.fitting import fit_classifier
 from skmoe.rows.arrays import Array, array_namespace, device, to_numpy
 from skmoe.rows.blocks import sum_over_blocks
 from skmoe.rows.classes import class_rows_to_use, with_labels
-from skmoe.rows.inputs import apply, is_dask
+from skmoe.rows.inputs import apply, evaluated, is_dask
 from skmoe.rows.streamed import Streamed
 from skmoe.rows.threads import with_one_blas_thread
 from skmoe.search import Progress
@@ -181,7 +181,7 @@ class MoEClassifier(ClassifierMixin, MixtureOfExperts):
         X, y = with_labels(X, y)
         if isinstance(y, str) or is_dask(y):
             return apply(self, function, X, y, **how)
-        return function(*class_rows_to_use(self, X, y))
+        return evaluated(function, *class_rows_to_use(self, X, y))
 
     def _class_proba(self, X: Array) -> Array:
         if not self.members_:

@@ -13,7 +13,7 @@ from skmoe.model.predictive import PredictiveLaw, RowLaws
 from skmoe.rows.arrays import Array, array_namespace, device, to_numpy
 from skmoe.rows.blocks import in_memory, row_blocks
 from skmoe.rows.checks import generator
-from skmoe.rows.inputs import apply, in_precision_of, rows_to_use
+from skmoe.rows.inputs import apply, evaluated, in_precision_of, rows_to_use
 
 __all__ = ["Predictive"]
 
@@ -200,7 +200,7 @@ class Predictive:
         """
         (X,) = in_memory(rows_to_use(self._model, self._X)[0])
         rng = generator(random_state)
-        values = self._law.evaluate(lambda law: law.sample(rng), X)
+        values = evaluated(partial(self._law.evaluate, lambda law: law.sample(rng)), X)
         return in_precision_of(X, values)
 
     def _evaluate(self, function: Callable[[RowLaws], np.ndarray], width: int | None = None) -> Array:

@@ -20,6 +20,7 @@ from skmoe.model import student
 __all__ = ["Calibration"]
 
 FARTHEST = 40.0  # normal scores beyond are cut for the fit: probabilities of 1e-350
+MOST_LOG_SCALE = 5.0  # scales are from exp(-5) to exp(5)
 LEAST_DOF = 2.1  # so that the corrected law of a Gaussian has a variance
 SHIFT_PRIOR = 0.2  # standard deviation of the prior on the shift; 25 rows weigh as much
 LOG_SCALE_PRIOR = 0.3  # likewise on the log of the scale; 6 rows weigh as much
@@ -87,7 +88,7 @@ class Calibration:
         defined = ~np.isnan(z)
         z, w = np.clip(z[defined], -FARTHEST, FARTHEST), w[defined]
         rows = max(float(np.sum(w)), 1.0)
-        bounds = [(-FARTHEST, FARTHEST), (-5.0, 5.0), (0.0, 1 / LEAST_DOF)]
+        bounds = [(-FARTHEST, FARTHEST), (-MOST_LOG_SCALE, MOST_LOG_SCALE), (0.0, 1 / LEAST_DOF)]
         found = optimize.minimize(
             _loss,
             [0.0, 0.0, 0.05],

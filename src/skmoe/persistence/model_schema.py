@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 from itertools import pairwise
+from math import exp
 from typing import Any
 
 from skmoe.model.activations import ACTIVATIONS
+from skmoe.model.calibration import FARTHEST, LEAST_DOF, MOST_LOG_SCALE
 from skmoe.model.families import (
     FAMILIES,
     NegativeBinomialExposureFamily,
@@ -37,6 +39,7 @@ from skmoe.persistence.plain import (
     whole,
 )
 from skmoe.rows.encoder import OF_THE_TABLE, TableEncoder
+from skmoe.rows.sizes import LARGEST
 
 __all__ = [
     "ARRAYS",
@@ -58,15 +61,20 @@ __all__ = [
 ]
 
 FORMAT = 4
+ROUNDING = 1e-9  # relative; a value on the very bound counts as inside
 
-POSITIVE, UP_TO_ONE = Values(above=0.0), Values(least=0.0, most=1.0 + 1e-6, share=True)
+MOST_COEFFICIENT = 1e15 * LARGEST
+"""Sizes of coefficients and noise that no fit exceeds: units of y and X are at most `LARGEST` apart, which columns that
+nearly repeat each other and gates that separate the rows take further by some ten digits."""
+COEFFICIENT = Values(least=-MOST_COEFFICIENT, most=MOST_COEFFICIENT)
+POSITIVE, UP_TO_ONE = Values(above=0.0, most=MOST_COEFFICIENT), Values(least=0.0, most=1.0 + 1e-6, share=True)
 COVARIANCE = Values(symmetric=True)
 
 ARRAYS = {
-    "expert_coef_": ArraySpec(("k", "d")),
-    "expert_intercept_": ArraySpec(("k",)),
-    "gate_coef_": ArraySpec(("k", "d")),
-    "gate_intercept_": ArraySpec(("k",)),
+    "expert_coef_": ArraySpec(("k", "d"), COEFFICIENT),
+    "expert_intercept_": ArraySpec(("k",), COEFFICIENT),
+    "gate_coef_": ArraySpec(("k", "d"), COEFFICIENT),
+    "gate_intercept_": ArraySpec(("k",), COEFFICIENT),
     "noise_scale_": ArraySpec(("k",), POSITIVE),
     "shares_": ArraySpec(("k",), UP_TO_ONE),
     "dof_": ArraySpec(("k",), Values(above=0.0, infinite=True)),
@@ -75,8 +83,8 @@ ARRAYS = {
     "member_weights": ArraySpec(("m",), UP_TO_ONE),
 }
 CLASSIFIER_ARRAYS = {name: ARRAYS[name] for name in ("gate_coef_", "gate_intercept_", "shares_", "stability_")} | {
-    "expert_coef_": ArraySpec(("k", "p", "d")),
-    "expert_intercept_": ArraySpec(("k", "p")),
+    "expert_coef_": ArraySpec(("k", "p", "d"), COEFFICIENT),
+    "expert_intercept_": ArraySpec(("k", "p"), COEFFICIENT),
     "member_weights": ARRAYS["member_weights"],
 }
 COVARIANCES = {
@@ -86,19 +94,22 @@ COVARIANCES = {
 """There where the data identify the model (``identified_``), and only there."""
 PROFILE = {"profile_intervals_": ArraySpec(("q", 2))}
 """There where ``model.json`` says that the profile likelihood was followed."""
-AT_ORIGIN = {"expert_intercept_at_origin": ArraySpec(("k",)), "gate_intercept_at_origin": ArraySpec(("k",))}
+AT_ORIGIN = {
+    "expert_intercept_at_origin": ArraySpec(("k",), COEFFICIENT),
+    "gate_intercept_at_origin": ArraySpec(("k",), COEFFICIENT),
+}
 COVARIANCE_AT_ORIGIN = {"covariance_at_origin_": ArraySpec(("q", "q"), COVARIANCE)}
 """There where ``model.json`` names an origin, since columns of the fit lay far from zero."""
 MEMBER_ARRAYS = {
-    "member_A": ArraySpec(("e", "d")),
-    "member_b": ArraySpec(("e",)),
-    "member_W": ArraySpec(("e", "d")),
-    "member_c": ArraySpec(("e",)),
+    "member_A": ArraySpec(("e", "d"), COEFFICIENT),
+    "member_b": ArraySpec(("e",), COEFFICIENT),
+    "member_W": ArraySpec(("e", "d"), COEFFICIENT),
+    "member_c": ArraySpec(("e",), COEFFICIENT),
     "member_sigma": ArraySpec(("e",), POSITIVE),
 }
 """Of the models that are averaged, one after the other; there where any are."""
 
-SEVERAL = {"member_A": ArraySpec(("e", "p", "d")), "member_b": ArraySpec(("e", "p"))}
+SEVERAL = {"member_A": ArraySpec(("e", "p", "d"), COEFFICIENT), "member_b": ArraySpec(("e", "p"), COEFFICIENT)}
 """The same of experts with several predictors."""
 
 SETTINGS = (
@@ -138,12 +149,17 @@ NUMBERS: dict[str, Check] = {
 }
 
 ANY_NUMBER = number(infinite=True, nan=True)
-CALIBRATION = record({"shift": number(), "scale": number(above=0.0), "dof": number(above=0.0, infinite=True)})
+CALIBRATION = record(
+    {
+        "shift": number(-FARTHEST, most=FARTHEST),
+        "scale": number(exp(-MOST_LOG_SCALE) * (1 - ROUNDING), most=exp(MOST_LOG_SCALE) * (1 + ROUNDING)),
+        "dof": number(LEAST_DOF * (1 - ROUNDING), infinite=True),
+    }
+)
 COLUMNS = either(nothing, listed(either(text, whole(-(2**63)))))  # that experts or gate look at, by name or place
 FREE: Check = lambda value, where: None  # noqa: E731 - checked by the estimator itself, when it is built
 TABLE = of_type(TableEncoder, without=OF_THE_TABLE)
 CATEGORICAL = either(nothing, text, listed(either(text, whole())))
-REPEATS = whole(0, 10**6)  # of work, as no one asks for more: a file comes from anywhere
 LABEL = either(text, boolean, whole(-(2**63)), number())
 KINDS = ("regressor", "classifier")
 TWO_COLUMN_TYPES: dict[str, type[Family]] = {
@@ -208,7 +224,6 @@ def header_check(d: int, k: int, kind: str = "regressor") -> Check:
                 {},
                 {name: FREE for name in settings}
                 | dict.fromkeys(("expert_features", "gate_features"), COLUMNS)
-                | dict.fromkeys(("n_init", "averaging"), REPEATS)
                 | {"categorical": CATEGORICAL}
                 | ({"activation": one_of(*ACTIVATIONS)} if kind == "regressor" else {}),
             ),
@@ -299,7 +314,7 @@ def arrays_of(header: Mapping[str, Any], always: Mapping[str, ArraySpec] = ARRAY
     if "classes" in header:
         always = CLASSIFIER_ARRAYS
         if len(header["classes"]) > 2:
-            several = {"expert_intercept_at_origin": ArraySpec(("k", "p"))}
+            several = {"expert_intercept_at_origin": ArraySpec(("k", "p"), COEFFICIENT)}
             more = {**more, **(several if "origin" in header else {})}
             members = {**members, **(SEVERAL if members else {})}
     return {**always, **more, **members}

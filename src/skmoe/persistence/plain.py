@@ -67,25 +67,35 @@ def whole(least: int = 0, most: int = MOST_WHOLE) -> Check:
     return check
 
 
-def number(least: float = -math.inf, *, above: float = -math.inf, infinite: bool = False, nan: bool = False) -> Check:
-    """A number: at least `least`, more than `above`, finite and not NaN unless these may be."""
+def number(
+    least: float = -math.inf,
+    *,
+    most: float = math.inf,
+    above: float = -math.inf,
+    infinite: bool = False,
+    nan: bool = False,
+) -> Check:
+    """A number: from `least` to `most`, more than `above`, finite and not NaN unless these may be."""
 
     def check(value: Any, where: str) -> None:
         right = isinstance(value, float) or (type(value) is int and abs(value) <= MOST_EXACT)
         if right and math.isnan(value):
             right = nan
         elif right:
-            right = value >= least and (value > above or above == -math.inf) and (infinite or math.isfinite(value))
+            right = least <= value <= most and (value > above or above == -math.inf)
+            right = right and (infinite or math.isfinite(value))
         if not right:
-            _refuse(where, _in_words(least, above, infinite, nan), value)
+            _refuse(where, _in_words(least, most, above, infinite, nan), value)
 
     return check
 
 
-def _in_words(least: float, above: float, infinite: bool, nan: bool) -> str:
+def _in_words(least: float, most: float, above: float, infinite: bool, nan: bool) -> str:
     words = ["a number" if infinite else "a finite number"]
     if least > -math.inf:
         words.append(f"of at least {least:g}")
+    if most < math.inf:
+        words.append(f"of at most {most:g}")
     if above > -math.inf:
         words.append(f"above {above:g}")
     return " ".join([*words, "or NaN"] if nan else words)

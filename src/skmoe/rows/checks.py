@@ -23,6 +23,7 @@ __all__ = [
     "check_enough_rows",
     "check_finite",
     "check_largest",
+    "check_no_nan",
     "check_output_columns",
     "check_rows",
     "check_unit_rows",
@@ -102,6 +103,21 @@ def check_largest(X: Array, y: Array | None, names: Any = None) -> None:
         )
     if y is not None and max(float(xp.max(y)), -float(xp.min(y))) > LARGEST:
         raise ValueError(f"y holds numbers above {LARGEST:g}, whose squares are no numbers any more; drop those rows")
+
+
+def check_no_nan(values: Array) -> None:
+    """Refuse what a model gave for rows where it is no number, which would pass for a missing value, or for a class."""
+    xp = array_namespace(values)
+    if not xp.isdtype(values.dtype, "real floating"):
+        return
+    bad = xp.isnan(values)
+    if bool(xp.any(bad)):
+        rows = xp.any(xp.reshape(bad, (values.shape[0], -1)), axis=1)
+        raise ValueError(
+            f"the model has no number for {int(xp.sum(xp.astype(rows, xp.int64)))} of {values.shape[0]} rows: its "
+            "coefficients, multiplied by their inputs, are beyond floating-point numbers; look at these rows, and at "
+            "where the model comes from"
+        )
 
 
 @dataclass(frozen=True)

@@ -36,14 +36,15 @@ class Reading:
     encoding: str | None = None
 
     def __post_init__(self) -> None:
-        if self.separator is not None and len(self.separator) != 1:
-            raise TableError(f"separator must be one character, such as ';' or a tab; got {self.separator!r}")
+        separator = self.separator
+        if separator is not None and (len(separator) != 1 or not separator.isascii() or separator in '\0\r\n"'):
+            raise TableError(f"separator must be one character, such as ';' or a tab; got {separator!r}")
         if self.decimal not in (None, ".", ","):
             raise TableError(f"decimal must be '.' or ','; got {self.decimal!r}")
         if self.encoding is not None:
             try:
-                codecs.lookup(self.encoding)
-            except LookupError as error:
+                "".encode(self.encoding)  # other than `codecs.lookup`, it knows only encodings of text
+            except (LookupError, ValueError) as error:
                 raise TableError(
                     f"encoding: {self.encoding!r} is unknown; try utf-8, latin-1, cp1252 or utf-16"
                 ) from error

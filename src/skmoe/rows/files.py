@@ -119,10 +119,10 @@ class FileTable:
         names : sequence of str
             Names to be checked.
         """
-        missing = [n for n in names if n not in self._source.dataset.schema.names]
+        there = dict.fromkeys(self._source.dataset.schema.names)
+        missing = [repr(name) for name in names if name not in there]
         if missing:
-            there = listed(self._source.dataset.schema.names)
-            raise TableError(f"{self.where} has no column {', '.join(map(repr, missing))}; it has {there}")
+            raise TableError(f"{self.where} has no column {listed(missing)}; it has {listed(list(there))}")
         if not names:
             raise TableError(f"{self.where} leaves no columns to be used as inputs")
 

@@ -37,6 +37,7 @@ KINDS = {
 }
 TEXT = ("csv", "tsv")  # kinds that may be gzipped as well
 SMALL_FILE = 2**26  # bytes of Parquet files whose columns are read whole
+ARROW = b"ARROW1"  # how an Arrow file begins, which is no stream
 
 
 def kind_of_file(path: str | os.PathLike[str]) -> str:
@@ -189,5 +190,9 @@ def _dataset(kind: str, places: list[str]) -> Any:
         return ds.dataset(places, format=ds.ParquetFileFormat(default_fragment_scan_options=options))
     try:
         return ds.dataset(places, format="ipc")
-    except pa.ArrowInvalid:  # the other of Arrow's two formats, which datasets do not know
+    except pa.ArrowInvalid:
+        with open(places[0], "rb") as file:
+            if file.read(len(ARROW)) == ARROW:
+                raise
+        # the other of Arrow's two formats, which datasets do not know
         return ds.dataset(pa.concat_tables([pa.ipc.open_stream(pa.memory_map(p)).read_all() for p in places]))

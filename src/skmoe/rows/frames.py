@@ -99,7 +99,8 @@ def learn_frame(X: Any, y: np.ndarray, name: object, categorical: Any) -> TableE
 
 def said(encoder: TableEncoder, names: Sequence[str]) -> TableEncoder:
     """The same encoder, after a warning of columns that were left out; outputs without a name have none in it."""
-    unused = [name for name in encoder.dropped if name in names]
+    given = set(names)
+    unused = [name for name in encoder.dropped if name in given]
     if unused:
         warnings.warn(
             f"columns that were not used: {listed(unused)} ({'; '.join(encoder.notes)})",

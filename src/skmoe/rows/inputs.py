@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from skmoe.rows.arrays import Array, array_namespace, is_array, to_numpy
 from skmoe.rows.checks import (
     check_column,
     check_largest,
+    check_no_nan,
     check_output_columns,
     check_rows,
     refuse_weights,
@@ -38,7 +40,7 @@ from skmoe.rows.output_columns import OutputColumns, OutputLayout
 from skmoe.rows.streamed import Streamed
 from skmoe.rows.table_errors import listed
 
-__all__ = ["RowsToFit", "apply", "rows_to_fit", "rows_to_use"]
+__all__ = ["RowsToFit", "apply", "evaluated", "rows_to_fit", "rows_to_use"]
 
 WEIGHT = "skmoe: weight"
 
@@ -344,12 +346,19 @@ def apply(
         names = getattr(model, "feature_names_in_", None)
         if names is None and X.ndim == 2:
             _check_width(model, X)
-        return dask.apply(function, X, y, names=names, width=width, columns=columns)
+        return dask.apply(partial(evaluated, function), X, y, names=names, width=width, columns=columns)
     X, y = rows_to_use(model, X, y, columns)
-    values = function(X) if y is None else function(X, y)
+    values = evaluated(function, *((X,) if y is None else (X, y)))
     if not like or isinstance(X, Streamed):
         return values
     return in_precision_of(X, values)
+
+
+def evaluated(function: Callable[..., Array], *rows: Array) -> Array:
+    """What a function of a model gives for rows, all of it numbers."""
+    values = function(*rows)
+    check_no_nan(values)
+    return values
 
 
 def in_precision_of(X: Array, values: Array) -> Array:

@@ -130,7 +130,7 @@ def learn_columns(table: FileTable, request: Request) -> Learned:
     names = request.names_in(table)
     seen = _look(table, names, request)
     _check_output(seen, request)
-    counters = [name for name in names if _counts_rows(seen.profiles[name], table.nameless, request)]
+    counters = dict.fromkeys(name for name in names if _counts_rows(seen.profiles[name], table.nameless, request))
     profiles = [seen.profiles[name] for name in names if name not in counters]
     decisions, crowded = decide_all(profiles, request.missing, request.dates)
     bad_columns(table.where, decisions)

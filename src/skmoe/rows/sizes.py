@@ -18,6 +18,7 @@ __all__ = [
     "LARGEST",
     "Span",
     "check_far_output",
+    "check_known_noise",
     "check_sizes",
     "check_unit_sizes",
     "check_without_intercept",
@@ -34,6 +35,9 @@ FAR = 1e4
 predictions lose the square of this to rounding."""
 FAR_OUTPUT = 1e8
 """The same of outputs, from which on predictions, which are in their units, could not be written to six digits."""
+
+KNOWN_NOISE = 1e10
+"""Times the spread of the outputs, and part of it, beyond which a noise that is given leaves no digits to the rest."""
 
 UNIT = np.array([1e-6, 1e6])
 """Sizes of inputs and outputs that a model with experts of unit length can speak of."""
@@ -178,3 +182,13 @@ def check_far_output(mean: float, deviation: float) -> None:
             f"y lies about {mean:.3g} from zero and spreads over {deviation:.2g}: predictions in its units would be "
             f"rounded to steps of {np.spacing(abs(mean)):.1g}; subtract {mean:.3g} from y, and add it to predictions"
         )
+
+
+def check_known_noise(noise: str | float, deviation: float) -> None:
+    """Refuse a noise scale that is given and has nothing to do with outputs of this spread."""
+    if isinstance(noise, str) or deviation / KNOWN_NOISE <= noise <= deviation * KNOWN_NOISE:
+        return
+    raise ValueError(
+        f"noise={noise:g} is given as the standard deviation of y about its expert, and y spreads over "
+        f'{deviation:.2g}: give one in the units of y, or let it be estimated (noise="per-expert")'
+    )

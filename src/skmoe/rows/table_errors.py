@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import re
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -15,6 +17,8 @@ __all__ = ["BINARY", "TableError", "arrow", "check_unique", "damaged", "listed",
 
 BINARY = {"arrow": "Arrow file", "parquet": "Parquet file"}
 """Kinds of files that no one writes by hand: what cannot be read there is damaged."""
+RAGGED = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)")
+"""What pyarrow says of a row of a text file that has more or fewer cells than the header."""
 
 
 class TableError(ValueError):
@@ -39,7 +43,7 @@ def listed(names: Sequence[str], most: int = 12) -> str:
 
 def check_unique(where: str, names: Sequence[str]) -> None:
     """Refuse a table with two columns of one name."""
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(name for name, times in Counter(names).items() if times > 1)
     if twice:
         raise TableError(f"{where}: column {twice[0]!r} is there more than once; give every column its own name")
 
@@ -47,6 +51,8 @@ def check_unique(where: str, names: Sequence[str]) -> None:
 def damaged(where: str, kind: str, error: Exception) -> TableError:
     """What is said of a file that a library cannot make sense of."""
     text = str(error).splitlines()[0] if str(error) else type(error).__name__
+    if "duplicate field names" in text:
+        return TableError(f"{where}: a column is there more than once; give every column its own name")
     return TableError(f"{where}: is damaged, cut short or no {kind} ({visible(text)}); write it again")
 
 
@@ -76,4 +82,16 @@ def named_after(where: str, kind: str = "") -> Iterator[None]:
             raise TableError(f"{where}: the gzip file is damaged or cut short ({text})") from error
         if "invalid UTF8" in text:
             raise TableError(f"{where}: the text is not UTF-8; name its encoding: --encoding latin-1") from error
-        raise TableError(f"{where}: cannot be read ({text})") from error
+        raise TableError(f"{where}: {_in_words(text)}") from error
+
+
+def _in_words(text: str) -> str:
+    """What pyarrow says of a text file, for who wrote the file."""
+    ragged = RAGGED.search(text)
+    if ragged:
+        row, expected, got = ragged.groups()
+        which = "a row" if row is None else f"row {row}"
+        return f"{which} has {got} cells and the header {expected}; mend it, or name what separates cells: --separator"
+    if "straddl" in text:
+        return "it has no rows, or one that is too long to be one; close its quotes, or end rows with a new line"
+    return f"cannot be read ({visible(text)})"

@@ -16,7 +16,7 @@ from skmoe.rows.formats import TEXT, kind_of_file
 from skmoe.rows.table_errors import TableError, arrow
 from skmoe.rows.visible import visible
 
-__all__ = ["prove_writable", "replacing", "writing"]
+__all__ = ["kind_to_write", "prove_writable", "replacing", "writing"]
 
 PROOF = 2**20  # bytes, more than most models and reports have
 
@@ -99,12 +99,18 @@ def _beside(path: Path) -> Path:
     return path.with_name(f".skmoe-{secrets.token_hex(8)}{''.join(path.suffixes[-2:])[-20:]}")
 
 
+def kind_to_write(path: str) -> str:
+    """Kind of a table that is to be written, by the file's name; see `kind_of_file`."""
+    kind = kind_of_file(path)
+    if kind == "excel":
+        raise TableError(f"{visible(path)}: Excel files are read, not written; name a .csv or .parquet file")
+    return kind
+
+
 @contextmanager
 def writing(path: str, schema: Any) -> Iterator[Any]:
     """A writer with ``write_batch``, of the kind that the file's name says; "-" is CSV on standard output."""
-    pa, kind = arrow(), kind_of_file(path)
-    if kind == "excel":
-        raise TableError(f"{path}: Excel files are read, not written; name a .csv or .parquet file")
+    pa, kind = arrow(), kind_to_write(path)
     if kind in TEXT:
         if path == "-":
             late = _LateWriter(lambda: _text_writer(sys.stdout.buffer, schema, kind))

@@ -13,7 +13,7 @@ from skmoe.likelihood import MappedRows
 from skmoe.model.families import StudentFamily
 from skmoe.rows.inputs import RowsToFit
 from skmoe.rows.row_hash import row_hash
-from skmoe.rows.sizes import check_unit_sizes
+from skmoe.rows.sizes import check_known_noise, check_unit_sizes
 from skmoe.rows.table_moments import table_moments
 from skmoe.search.checkpoint import Checkpoint
 from skmoe.search.config import SearchConfig
@@ -200,6 +200,7 @@ def _learn_spectral(
     moments = moments.from_zero(rows.names, 'method="spectral"')
     largest = np.maximum(np.abs(moments.low), np.abs(moments.high))
     check_unit_sizes(largest, moments.y_second, rows.names, standard=spec.input_law is None)
+    check_known_noise(spec.noise, moments.y_second)
     n = moments.rows if rows.streamed else n
     fitted = fit_spectral(rows, spec, moments, int(request.n_experts), rng, control, request.options)
     whitened = standardised(moments, intercept=True, outputs=False)

@@ -14,6 +14,7 @@ from skmoe.rows.arrays import Array, array_namespace, to_numpy
 from skmoe.rows.blocks import in_memory, sum_over_blocks, take_rows
 from skmoe.rows.checks import LEAST_WEIGHT, MOST_COUNTED, too_small_weights
 from skmoe.rows.inputs import RowsToFit
+from skmoe.rows.sizes import check_known_noise
 from skmoe.rows.table_moments import TableMoments, table_moments
 from skmoe.search.config import SearchConfig
 from skmoe.search.records import Control
@@ -38,6 +39,7 @@ __all__ = [
     "most_experts",
     "pooled_coefficients",
     "prepare",
+    "sorted_rows",
     "streamed_scale",
 ]
 
@@ -192,12 +194,15 @@ def prepare(
     small = X.shape[0] <= most
     if small:
         X, y, weight = in_memory(X, y, weight)
+        X, y, weight = sorted_rows(X, y, weight, config)
     scale = streamed_scale(weight) if rows.streamed else 1.0
     working = None if spec.family.inner is spec.family else spec.family.working
     typical = None if working is None else spec.family.typical
     moments = table_moments(X, y, weight, rows.names, typical, weight_scale=scale)
     if not spec.intercept:
         moments = moments.from_zero(rows.names, "fit_intercept=False")
+    if spec.family.inner.noise_dof is not None or spec.family.inner.location_scale:
+        check_known_noise(spec.noise, moments.y_std)
     moments = moments if scale == 1.0 else replace(moments, total=float(moments.rows))
     map = standardised(
         moments,
@@ -275,6 +280,15 @@ def streamed_scale(weight: Array | None) -> float:
     if total < LEAST_WEIGHT:
         raise ValueError(too_small_weights(total))
     return rows / total if np.isfinite(total) else rows / shrunk * SHRUNK
+
+
+def sorted_rows(X: Array, y: Array, weight: Array | None, config: SearchConfig) -> tuple[Array, Array, Array | None]:
+    """Rows in one order, by outputs, inputs and weights, so that sums over them are the same to the last digit."""
+    if not isinstance(X, np.ndarray) or len(X) > config.canonical_rows:
+        return X, y, weight
+    keys = [y, X] if weight is None else [y, X, weight]
+    order = np.lexsort(np.column_stack(keys).T[::-1])
+    return X[order], y[order], None if weight is None else weight[order]
 
 
 def canonical(X: Array, y: Array, weight: Array | None, config: SearchConfig) -> tuple[Array, Array, Array | None]:
