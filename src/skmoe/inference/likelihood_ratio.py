@@ -114,6 +114,8 @@ def likelihood_ratio_test(
     ratios, fits = _ratios(problem, problem.rows.y[:, None], scale.from_parameters(model.parameters_), [first], config)
     theta, drawn = fits[0].start.theta, list[np.ndarray]()
     null = scale.to_parameters(theta, model.parameters_.family.any_experts)
+    # of two ends at one optimum rounding decides which is the best: what is drawn must not depend on their order
+    null = null.permuted(np.lexsort(null.A.reshape(problem.k, -1).T[::-1]))
     for batch in _batches(others, problem.n):
         tables = xp.stack([scale.outputs(null.sample(X, table)[0]) for table in batch], axis=1)
         drawn.append(_ratios(problem, tables, theta, batch, config)[0])
