@@ -1,9 +1,9 @@
 """Whether a quick run gives the same numbers as the one kept in ``quick.json``, times aside.
 
-With the packages and the BLAS kernel of the reference every number is the same to the last of its ten digits. With
-others sums are rounded otherwise, and ``quick_rounding.json`` holds what that does to each method's numbers: it was
-measured with the packages of the reference and four other kernels of its BLAS. Nearly all numbers stay the same to
-1e-6. Others do not, for two reasons:
+With the packages, the BLAS kernel and the compiled code of the reference every number is the same to the last of its
+ten digits. With others sums are rounded otherwise, and ``quick_rounding.json`` holds what that does to each method's
+numbers: it was measured with the packages of the reference and four other kernels of its BLAS. Nearly all numbers stay
+the same to 1e-6. Others do not, for two reasons:
 
 - Stage 1 ends where a step gains less than 1e-10 of its cost, which leaves about 1e-5 of a coefficient open. With a
   tolerance of 1e-16 in its place no number of figures 3 and 5 moves by 1e-8.
@@ -30,6 +30,8 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from threadpoolctl import threadpool_info
+
+from skmoe.likelihood.fused import is_library_built
 
 from . import runner
 
@@ -101,10 +103,10 @@ def collect(folder: Path) -> dict[str, Any]:
 
 
 def environment() -> dict[str, Any]:
-    """What digits depend on: packages, and the BLAS with the kernel that it chose for the processor."""
+    """What digits depend on: packages, the BLAS with the kernel that it chose for the processor, compiled code."""
     packages = {name: version for name, version in runner.versions().items() if name != "torch"}
     blas = {f"{lib['internal_api']} {lib['version']} {lib.get('architecture')}" for lib in _blas()}
-    return packages | {"blas": sorted(blas)}
+    return packages | {"blas": sorted(blas), "compiled": is_library_built()}
 
 
 def _blas() -> list[dict[str, Any]]:

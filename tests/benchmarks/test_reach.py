@@ -191,17 +191,6 @@ def test_penalties_of_other_versions_are_not_compared(capsys):
     assert "maximum likelihood" in capsys.readouterr().err
 
 
-def test_table_in_the_docs_is_that_of_the_results():
-    found = json.loads((checkout.root() / "benchmarks/results/reach.json").read_text())
-    page = (checkout.root() / "docs/regressor.md").read_text()
-    for k in (2, 3, 4, 6):
-        cells = []
-        for code in ("other", "current", "current, n_init=40"):
-            (one,) = (r for r in found if (r["experts"], r["code"]) == (k, code))
-            cells.append(f"{one['share']:.2f}, {one['shortfall']:.1f}, {one['seconds']:.2f} s")
-        assert f"| {k} | {' | '.join(cells)} |" in page
-
-
 # -- the page ---------------------------------------------------------------------------------------------------------
 
 

@@ -20,7 +20,7 @@ from skmoe.model.family import Family
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.rows.streamed import Streamed
 
-__all__ = ["BLOCK_DOUBLES", "FusedSums", "fused_sums", "is_compiled"]
+__all__ = ["BLOCK_DOUBLES", "FusedSums", "fused_sums", "is_compiled", "is_library_built"]
 
 LIBRARY = Path(__file__).with_name("libfused.so")
 VERSION = 1
@@ -58,11 +58,16 @@ def _library() -> Any | None:
     return function
 
 
+def is_library_built() -> bool:
+    """Whether there is compiled code at all."""
+    return _library() is not None
+
+
 def is_compiled(family: Family, X: Any) -> bool:
     """Whether compiled code serves experts of a family on rows in memory, or in a file."""
     linear = type(family) is GaussianFamily and family.g.linear
     here = type(X) is np.ndarray or (isinstance(X, Streamed) and not X.remote)
-    return linear and here and _library() is not None
+    return linear and here and is_library_built()
 
 
 def _table(values: np.ndarray | None, rows: int, models: int) -> tuple[int | None, int, int]:
