@@ -81,7 +81,8 @@ class SearchConfig:
     agreeing: float = 0.5
     """Part of the finished starts that must have ended at the best optimum, or there is doubt."""
     convincing: float = 0.5
-    """Part of all starts, those dropped on the way among them, that must have ended there, or models are grown too."""
+    """Part of all starts, those dropped on the way among them, that must have ended there, or models are grown too; one
+    beside the consistent start is enough."""
     rounds: int = 12
     """Most rounds of moves."""
     round_patience: int = 2

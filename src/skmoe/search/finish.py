@@ -148,7 +148,9 @@ def _climb(ascent: Ascent, control: Control, config: SearchConfig, near: bool = 
     if not near:
         least, most = config.em_steps
         ascent.em_until(config.em_gain, least=least, most=most)
-    while near and newton_is_costly(ascent.problem) and smooth and _first_order(ascent) * total > NEWTON_GAIN:
+    # one that was carried over from a sample has had its gradients
+    gradients_first = near and not enough and smooth and newton_is_costly(ascent.problem)
+    while gradients_first and _first_order(ascent) * total > NEWTON_GAIN:
         continue
     slow = False
     while len(ascent.trace) < control.max_iter:

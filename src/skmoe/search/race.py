@@ -1,9 +1,10 @@
 r"""How starts are compared, and when to stop trying.
 
 1. *Race.* On a subsample, starts of several kinds beside those the caller hands in are climbed as one batch.
-2. *Doubt.* Unless half of the starts agree, models are grown from one expert up by splits. Where ends disagree, or a
-   grown model is better, rounds follow of moves (drop an expert, split another) and of recombined pairs of ends, until
-   so many rounds in a row gain nothing, or until as much work is done as a search may take.
+2. *Doubt.* Unless half of the starts agree, or the consistent one and another, models are grown from one expert up by
+   splits. Where ends disagree, or a grown model is better, rounds follow of moves (drop an expert, split another) and
+   of recombined pairs of ends, until so many rounds in a row gain nothing, or until as much work is done as a search
+   may take.
 3. *All rows.* The winners are finished on all rows.
 4. *Moves.* On a subsample again, a round of moves from the best; accept a gain, stop at the first round without one.
 """
@@ -99,7 +100,7 @@ class Search:
         if full.k == 1:
             return self._offer(Start("regression", StartKind.REGRESSION, pooled_regression(full)))
         part, ends = self._race()
-        if part.k > 2 and (self.disputed or self.agreement < self.config.convincing * len(ends)):
+        if part.k > 2 and (self.disputed or not self._convincing(part, ends)):
             ends = self._grown(part, ends)
         if self.disputed:
             ends = self._doubt(part, ends)
@@ -191,7 +192,7 @@ class Search:
             if self._rows_carry(part, ends[0]):
                 break
             again, part = [ends[0].start], self._subsample()
-        self.agreement = self._witnesses(part, ends)
+        self.agreement = len(self._witnesses(part, ends))
         finished = sum(end.finished for end in ends)
         few = part.rows is self.problem.rows
         self.disputed = self.agreement < max(WITNESSES if few else 2, config.agreeing * finished)
@@ -216,16 +217,23 @@ class Search:
         self.rows = int(self.rows * config.disputed_rows)  # for later moves: these rows were too few to tell
         self.most_starts += config.rounds * (config.regrow * (config.splits + config.regrow_splits) + config.pairs)
         ends = self._rounds(part, ends, config.round_patience)
-        self.agreement = self._witnesses(part, ends)
+        self.agreement = len(self._witnesses(part, ends))
         return ends
 
-    def _witnesses(self, part: Problem, ends: list[End]) -> int:
+    def _witnesses(self, part: Problem, ends: list[End]) -> list[End]:
         """Ends at the best optimum; a recombined one holds its parents' experts and is no witness of its own."""
         level = ends[0].objective - self._same(part)
-        return sum(
-            end.admissible and end.finished and end.objective > level and end.start.kind is not StartKind.POOLED
+        return [
+            end
             for end in ends
-        )
+            if end.admissible and end.finished and end.objective > level and end.start.kind is not StartKind.POOLED
+        ]
+
+    def _convincing(self, part: Problem, ends: list[End]) -> bool:
+        """Whether half of the starts ended at the best optimum, or the consistent one and another did."""
+        witnesses = self._witnesses(part, ends)
+        consistent = any(end.start.kind is StartKind.SPECTRAL for end in witnesses)
+        return len(witnesses) >= (2 if consistent else self.config.convincing * len(ends))
 
     def _rounds(self, part: Problem, ends: list[End], patience: int) -> list[End]:
         """Rounds of moves and recombinations until `patience` of them in a row gain nothing."""
