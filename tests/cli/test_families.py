@@ -25,6 +25,17 @@ def folder(tmp_path_factory):
     return folder
 
 
+@pytest.mark.parametrize("first", [2**53 + 1, 10**20])
+def test_classes_may_be_long_whole_numbers(first, tmp_path):
+    lines = [f"{i % 10 + i % 3 / 10},{first + 2 * (i % 10 > 4)}\n" for i in range(80)]
+    (tmp_path / "rows.csv").write_text("a,code\n" + "".join(lines))
+    words = ("--target", "code", "--family", "classes", "--experts", 1, "--out", tmp_path / "m.skmoe")
+    result = run("fit", tmp_path / "rows.csv", *words)
+    assert result.exit_code == 0, result.output
+    found = run("predict", tmp_path / "m.skmoe", tmp_path / "rows.csv", "--out", "-").stdout.splitlines()[1:]
+    assert {line.strip('"') for line in found} == {str(first), str(first + 2)}
+
+
 def test_counts_are_fitted_and_predicted(folder):
     words = ("--target", "visits", "--drop", "answer", "--family", "poisson", "--experts", 2)
     result = run("fit", folder / "rows.csv", *words, "--out", folder / "p.skmoe", "--report", folder / "p.html")

@@ -37,6 +37,7 @@ def place(tmp_path_factory):
         "picture.csv": "\x89PNG\0\0\0\rIHDR\0x\0" * 20,
         "infinite.csv": "x,y\n1,2\ninf,3\n4,5\n",
         "same.csv": "x,y\n1,2\n1,3\n1,4\n",
+        "long.csv": "x,id,y\n" + "".join(f"{i % 7},{2**53 + 2 * i + 1},{i}\n" for i in range(40)),
         "weights.csv": "x,w,t,y\n1,1,a,2\n2,-1,b,3\n3,1,a,5\n",
         "rows.doc": "x,y\n1,2\n",
         "lacking.csv": "x,kind\n1,a\n",
@@ -111,6 +112,17 @@ MISTAKES = {
     "huge seed": (["fit", "good.csv", *FIT, "--seed", "9" * 20, *OUT], "--seed"),
     "tiny noise": (["fit", "good.csv", *FIT, "--noise", "1e-300", *OUT], "noise=1e-300 is given"),
     "report over the model": (["fit", "good.csv", *FIT, *OUT, "--report", f"./{OUT[1]}"], "is where the model goes"),
+    "report that is no page": (
+        ["fit", "good.csv", *FIT, *OUT, "--report", "r.pdf"],
+        "must end in .html or .htm; got r.pdf",
+    ),
+    "page of another kind": (["report", "good.skmoe", "--html", "r.pdf"], "--html: a report is an HTML page"),
+    "demo of another kind": (["demo", "--out", "r.pdf"], "--out: a report is an HTML page"),
+    "long identifiers": (
+        ["fit", "long.csv", *FIT, *OUT],
+        "column 'id' holds whole numbers that double precision would round, such as 9007199254740993 (40 rows): "
+        "subtract its smallest value; mend it, or leave it out: --drop id",
+    ),
     "unknown decimal mark": (["fit", "good.csv", *FIT, *OUT, "--decimal", "x"], "decimal must be '.' or ','"),
     "long separator": (["fit", "good.csv", *FIT, *OUT, "--separator", "::"], "separator must be one character"),
     "picture": (["fit", "picture.csv", *FIT, *OUT], "is not text"),

@@ -10,7 +10,7 @@ import typer
 from skmoe.cli import methods
 from skmoe.cli.failures import UNRELIABLE, shown
 from skmoe.cli.models import fit_watched, inside, named, parse_experts
-from skmoe.cli.shell import check_output, terminal
+from skmoe.cli.shell import check_output, check_page_name, terminal
 
 __all__ = ["demo"]
 
@@ -30,6 +30,7 @@ def demo(
     """
     number = parse_experts(experts)
     check_output(out, "--out")
+    check_page_name(out, "--out")
     from sklearn.model_selection import train_test_split
 
     from skmoe import MoERegressor

@@ -24,7 +24,7 @@ from skmoe.cli.models import (
     with_most_experts,
 )
 from skmoe.cli.outputs import CLASSES, FAMILY_NAMES
-from skmoe.cli.shell import check_output, note, print_json, print_table, say
+from skmoe.cli.shell import check_output, check_page_name, note, print_json, print_table, say
 
 __all__ = ["fit"]
 
@@ -107,6 +107,7 @@ def fit(
         check_output(report, "--report", data)
         if os.path.realpath(report) == os.path.realpath(out):
             raise ValueError(f"--report: {report} is where the model goes (--out), which it would overwrite")
+        check_page_name(report, "--report")
     from skmoe.model.activations import ACTIVATIONS
 
     if activation not in ACTIVATIONS:  # said before a long table is read

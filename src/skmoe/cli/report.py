@@ -10,7 +10,7 @@ import typer
 
 from skmoe.cli import tables
 from skmoe.cli.models import numbered_target, open_model
-from skmoe.cli.shell import check_output, note
+from skmoe.cli.shell import check_output, check_page_name, note
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,6 +47,7 @@ def report(
     Example: skmoe report houses.skmoe houses.csv --html houses.html
     """
     check_output(html, "--html", model, data, test)
+    check_page_name(html, "--html")
     if folds == 1:
         raise ValueError("--folds must be 0, for none, or at least 2; got 1")
     fitted, encoder = open_model(model)

@@ -19,7 +19,18 @@ from typer.core import TyperGroup
 
 from skmoe.cli.failures import DEBUG, INTERRUPTED, UNRELIABLE, exit_code_of, one_line, shown
 
-__all__ = ["Shell", "check_output", "note", "print_grid", "print_json", "print_table", "say", "terminal", "watching"]
+__all__ = [
+    "Shell",
+    "check_output",
+    "check_page_name",
+    "note",
+    "print_grid",
+    "print_json",
+    "print_table",
+    "say",
+    "terminal",
+    "watching",
+]
 
 SOON, EVERY = 1.0, 10.0  # seconds to the first line of progress where there is no terminal, and between lines
 
@@ -121,6 +132,12 @@ def check_output(path: str, what: str, *inputs: str | None) -> None:
     ):
         raise ValueError(f"{what}: {path} is read from, and would be overwritten; name another file")
     prove_writable(path, what)
+
+
+def check_page_name(path: str, what: str) -> None:
+    """Refuse a name for a report that does not say that it is HTML, which is all that is written."""
+    if not path.lower().endswith((".html", ".htm")):
+        raise ValueError(f"{what}: a report is an HTML page, and its name must end in .html or .htm; got {path}")
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from skmoe.rows.blocks import sum_over_blocks
 from skmoe.rows.columns import is_text
 from skmoe.rows.files import open_table
 from skmoe.rows.inputs import RowsToFit, is_dask, is_streamable, rows_to_fit, rows_to_use
-from skmoe.rows.kinds import plain_numbers
+from skmoe.rows.kinds import unmasked
 from skmoe.rows.streamed import Streamed
 
 __all__ = ["class_rows_to_fit", "class_rows_to_use", "with_labels"]
@@ -85,8 +85,7 @@ def with_labels(X: Any, y: Any) -> tuple[Any, Any]:
 
 def _as_column(y: Any) -> np.ndarray:
     """Labels as a column of text, whole numbers or booleans; a gap, or labels of several kinds, is refused."""
-    if isinstance(y, np.ma.MaskedArray):
-        y = plain_numbers(y, "y")
+    y = unmasked(y, "y")
     listed = isinstance(y, list | tuple)  # of which NumPy makes text of numbers and gaps
     values = to_numpy(y) if is_array(y) else np.asarray(y, dtype=object if listed else None)
     values = column_or_1d(values, warn=True)

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from skmoe.rows.dates import DATE_PARTS, as_seconds, date_part
+from skmoe.rows.exactness import Rounded, rounded_in
 from skmoe.rows.table_errors import TableError, arrow, listed
 from skmoe.rows.text_numbers import text_numbers
 
-__all__ = ["OTHER", "UNSEEN", "Column", "ColumnInput", "as_numbers", "as_texts", "is_text"]
+__all__ = ["OTHER", "UNSEEN", "Column", "ColumnInput", "as_numbers", "as_texts", "is_text", "numbers_of"]
 
 KINDS = ("number", "boolean", "category", "date")
 OTHER, GAP = "other", "missing"  # categories of rare values, and of values that are missing
@@ -181,18 +182,28 @@ def is_text(kind: Any) -> bool:
 
 
 def as_numbers(values: Any, name: str, decimal: str = ".") -> np.ndarray:
-    """Values as floats, NaN where there are none; text that is no number is refused."""
+    """Values as floats, NaN where there are none; text that is no number is refused, and what would be rounded."""
     pa = arrow()
     if is_text(values.type) and not pa.types.is_dictionary(values.type):
         read = text_numbers(values.cast(pa.string()), decimal)
         if read.odd:
             raise TableError(f"column {name!r} must hold numbers; it holds {listed(list(map(repr, read.odd)), 3)}")
-        return read.values
+        numbers, rounded = read.values, read.rounded
+    else:
+        numbers, rounded = numbers_of(values, name)
+    if rounded:
+        raise TableError(f"column {name!r} {rounded.words}; subtract its smallest value, or leave the column out")
+    return numbers
+
+
+def numbers_of(values: Any, name: str) -> tuple[np.ndarray, Rounded]:
+    """Values that are no text as floats, NaN where there are none, and which of them were rounded."""
+    pa = arrow()
     try:
         numbers = values.cast(pa.float64(), safe=False)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise TableError(f"column {name!r} must hold numbers ({str(error).splitlines()[0]})") from error
-    return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
+    return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64), rounded_in(values)
 
 
 def as_texts(values: Any) -> Any:

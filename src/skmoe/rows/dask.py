@@ -113,6 +113,16 @@ class DaskColumns(Streamed):
         return tuple(None if c[0] is None else np.concatenate(c) for c in zip(*found, strict=True))
 
 
+def _frame_array(values: Any, what: str, *, lengths: bool) -> Any:
+    """A DataFrame or Series of Dask as an array, whose partitions are looked at before integers become floats."""
+    kinds = [values.dtype] if values.ndim == 1 else list(values.dtypes)
+    plain = values.to_dask_array(lengths=True if lengths else None)
+    if not any(kind.kind in "iu" and kind.itemsize == 8 for kind in kinds):
+        return plain
+    looked_at = values.map_partitions(plain_numbers, what, meta=values._meta)
+    return looked_at.to_dask_array(lengths=list(plain.chunks[0]) if lengths else None)
+
+
 def _is_frame(X: Any) -> bool:
     return hasattr(X, "npartitions") and hasattr(X, "map_partitions") and not hasattr(X, "chunks")
 
@@ -125,7 +135,7 @@ def _array(X: Any, names: Any, *, lengths: bool) -> Any:
             raise ValueError(
                 f"columns {text} of the Dask DataFrame do not hold numbers; leave them out, or encode them"
             )
-        return X.to_dask_array(lengths=True if lengths else None)
+        return _frame_array(X, "X", lengths=lengths)
     if X.ndim != 2:
         raise ValueError(f"X must be a table of shape (n_samples, n_features); got shape {X.shape}")
     if names is not None and X.shape[1] != len(names):
@@ -168,7 +178,7 @@ def _beside(X: Any, values: Any, what: str, *, lengths: bool, columns: int = 1) 
         kinds = [values.dtype] if values.ndim == 1 else list(values.dtypes)
         if any(getattr(kind, "kind", "f") not in "fiub" for kind in kinds):
             raise ValueError(f"{what} does not hold numbers but {', '.join(map(str, kinds))}")
-        values = values.to_dask_array(lengths=True if lengths else None)
+        values = _frame_array(values, what, lengths=lengths)
     elif not hasattr(values, "chunks"):
         values = da.from_array(np.asarray(values), chunks=-1)
     if values.ndim == 2 and values.shape[1] == 1:

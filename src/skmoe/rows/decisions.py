@@ -171,6 +171,9 @@ def _one_number(profile: ColumnProfile, kind: str, missing: str, dates: Sequence
             words = "1 missing value was" if gaps == 1 else f"{gaps} missing values were"
             said = f"column {name!r}: {words} filled with {_shown(fill, kind)}"
             notes.append(said + (f", and the input '{name}={GAP}' says where" if flag else ""))
+    if kind == "number" and profile.rounded:
+        words = f"{profile.rounded.words} ({_rows(profile.rounded.count)}): subtract its smallest value"
+        return Decision(name, bad=words)
     first = found.first if kind == "date" else 0.0
     filled = 0 if fill is None else gaps
     column = Column(name, kind, fill=fill, flag=flag, parts=parts, first=first, written=how, gaps=filled)
@@ -184,6 +187,8 @@ def _constant(name: str, gaps: int) -> str:
 def _same(profile: ColumnProfile, kind: str) -> bool:
     if kind == "boolean" and profile.counts is not None:
         return len({text.lower() for text in profile.counts}) < 2
+    if profile.rounded and not (len(profile.rounded.examples) == 1 and profile.rounded.count == profile.numbers):
+        return False  # whole numbers that differ may be rounded to the same one
     return not profile.low < profile.high
 
 

@@ -8,7 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from skmoe.rows import memory
+from skmoe.rows.exactness import rounded
 from skmoe.rows.table_errors import TableError, arrow, damaged
 
 __all__ = ["read_excel"]
@@ -97,7 +100,8 @@ def _column(cells: Sequence[Any]) -> Any:
         return pa.nulls(len(cells))
     if all(isinstance(cell, bool) for cell in there):
         return pa.array(cells, pa.bool_())
-    if all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in there):
+    numbers = all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in there)
+    if numbers and not rounded(np.array(there, dtype=object)):  # what would be rounded stays text, and is refused later
         return pa.array([None if cell is None else float(cell) for cell in cells], pa.float64())
     if all(isinstance(cell, datetime.date) for cell in there):
         return pa.array(cells, pa.timestamp("s"))

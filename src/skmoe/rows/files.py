@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from skmoe.rows.dialect import Reading
+from skmoe.rows.exactness import EXACT, Rounded, rounded_in
 from skmoe.rows.formats import TEXT, find_source
 from skmoe.rows.streamed import Streamed
 from skmoe.rows.table_errors import BINARY, TableError, listed, named_after
 from skmoe.rows.text_files import read_text, text_dataset
+from skmoe.rows.text_numbers import text_numbers
 
 __all__ = ["FileColumns", "FileTable", "open_table"]
 
@@ -90,6 +92,7 @@ class FileTable:
         self.where, self.kind, self.notes = self._source.where, self._source.kind, self._source.notes
         self.names, self.nameless = list(self._source.dataset.schema.names), self._source.nameless
         self.decimal = "." if self._source.dialect is None else self._source.dialect.decimal
+        self._exact: set[str] = set()  # columns of text with large numbers, none of which is rounded
 
     # -- columns ------------------------------------------------------------------------------------------------------
 
@@ -243,6 +246,28 @@ class FileTable:
         if "n" in vars(self) and seen != self.n:
             raise TableError(f"{self.where}: has {seen} rows now and had {self.n} when it was opened: it was changed")
 
+    def check_exact(self, name: str, values: Any, numbers: np.ndarray) -> None:
+        """Refuse a column whose whole numbers double precision changes.
+
+        Parameters
+        ----------
+        name : str
+            The column.
+        values : pyarrow array
+            Some rows of it.
+        numbers : (n,) array of float
+            What they were read as.
+        """
+        found = rounded_in(values)
+        if self.kind in TEXT and name not in self._exact and np.any(np.abs(numbers) >= EXACT):
+            texts = (batch.column(0) for batch in self.cells([name]))  # only the text itself tells
+            found = sum((text_numbers(part, self.decimal).rounded for part in texts), Rounded())
+            self._exact.add(name)
+        if found:
+            raise TableError(
+                f"column {name!r} of {self.where} {found.words}; subtract its smallest value, or leave the column out"
+            )
+
     def _sound(self, rows: Any) -> Any:
         """The same rows, after a look at them: places that a damaged file names may lie outside of it.
 
@@ -281,11 +306,11 @@ class FileColumns(Streamed):
 
     def _values(self, place: dict[str, Any], rows: int) -> np.ndarray:
         """Numbers of a batch; a column is contiguous, as kernels want it. A missing value is NaN."""
-        # whole numbers of up to 53 bits are exact in float64, and so is float32
         Z = np.empty((len(self.names), rows))
         for i, name in enumerate(self.names):
             column = place[name]
             if column.type == "bool":
                 column = column.cast("int8")
             Z[i] = column.to_numpy(zero_copy_only=False)
+            self.table.check_exact(name, column, Z[i])
         return Z[0] if self.ndim == 1 else Z.T

@@ -219,6 +219,7 @@ def _frame_rows(model: Any, X: Any, y: Any, weight: Any, columns: int) -> RowsTo
     inputs = encode_frame(encoder, X)
     _note_columns(model, inputs.shape[1], encoder.features)
     if weight is not None:
+        weight = plain_numbers(weight, "sample_weight")
         weight = _check_sample_weight(weight, inputs, dtype=np.float64, ensure_non_negative=True)
     return RowsToFit(inputs, outputs, weight, encoder.features, encoder)
 

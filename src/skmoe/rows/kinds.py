@@ -1,7 +1,7 @@
 """Values that are no numbers: text, dates, complex numbers, masked and sparse arrays are refused, each by a sentence.
 
 NumPy turns many of them into numbers without a word: a missing date into -9.2e18, a masked value into what lies below
-the mask, text into what it spells.
+the mask, text into what it spells, and whole numbers that are no doubles into doubles nearby.
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["plain_numbers"]
+from skmoe.rows.arrays import is_array, to_numpy
+from skmoe.rows.exactness import EXACT, Rounded, rounded
+
+__all__ = ["plain_numbers", "unmasked"]
 
 TEXT = "; encode it as numbers first (OneHotEncoder), or pass a DataFrame, whose text MoERegressor encodes itself"
 DATES = "; turn them into numbers first, such as days since the first of them"
@@ -40,6 +43,11 @@ NAMES = {
     "large_string": "U",
 }
 """The same for types that other libraries have of their own, by how their names begin."""
+LONG = ("int64", "int128", "decimal")
+"""What is in the names of their types that may hold whole numbers that are no doubles."""
+REMEDIES = {"y": "subtract its smallest value", "sample_weight": "divide it by its largest value"}
+"""What to do about whole numbers that are no doubles, by what the caller calls the values."""
+REMEDY = "subtract its smallest value, or leave the column out"
 
 
 def plain_numbers(values: Any, name: str) -> Any:
@@ -55,19 +63,26 @@ def plain_numbers(values: Any, name: str) -> Any:
         raise TypeError(
             f"{name} is sparse data, a sparse matrix; dense data is required: pass {name}.toarray()"
         )  # scikit-learn's checks look for the word sparse
-    if isinstance(values, np.ma.MaskedArray):
-        masked = int(np.sum(np.ma.getmaskarray(values)))
-        if masked:
-            raise ValueError(
-                f"{name} is a masked array with {masked} masked values; fill them (.filled) or drop their rows"
-            )
-        return plain_numbers(values.data, name)
+    values = unmasked(values, name)
     for column, part in _columns(values, name):
         refusal = _refusal(part)
         if refusal is not None:
             classes = "; MoEClassifier takes classes" if name == "y" and refusal[1].startswith("text") else ""
             raise refusal[0](f"{column} holds {refusal[1]}{classes}")
+        _refuse_rounding(part, column, REMEDIES.get(name, REMEDY))
     return values
+
+
+def unmasked(values: Any, name: str) -> Any:
+    """Values as they came, less a mask that hides nothing; one that hides values is refused."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    masked = int(np.sum(np.ma.getmaskarray(values)))
+    if masked:
+        raise ValueError(
+            f"{name} is a masked array with {masked} masked values; fill them (.filled) or drop their rows"
+        )
+    return values.data
 
 
 def _columns(values: Any, name: str) -> Iterator[tuple[str, Any]]:
@@ -95,6 +110,35 @@ def _refusal(part: Any) -> Refusal | None:
     if dtype.kind == "O":
         return _refusal_of_objects(np.asarray(part))
     return (ValueError, WORDS[dtype.kind]) if dtype.kind in WORDS else None
+
+
+def _refuse_rounding(part: Any, column: str, remedy: str) -> None:
+    """Refuse whole numbers that double precision would change, with the number of their column in a table."""
+    values = _whole_numbers(part)
+    found = Rounded() if values is None else rounded(values)
+    if not found or values is None:
+        return
+    if values.ndim == 2 and values.shape[1] > 1:
+        number, found = next((i, one) for i in range(values.shape[1]) if (one := rounded(values[:, i])))
+        column = f"column {number} of {column}"
+    raise ValueError(f"{column} {found.words}; {remedy}")
+
+
+def _whole_numbers(part: Any) -> np.ndarray | None:
+    """Values as NumPy holds them without rounding, where there may be long whole numbers among them."""
+    dtype = getattr(part, "dtype", None)
+    if dtype is None:
+        values = _as_array(part)
+        mixed = values is not None and values.dtype.kind == "f" and bool(np.any(np.abs(values) >= EXACT))
+        return np.asarray(part, dtype=object) if mixed else values  # NumPy makes floats of whole numbers beside others
+    if isinstance(dtype, np.dtype):
+        return np.asarray(part)
+    if not any(name in str(dtype).lower() for name in LONG):
+        return None
+    if is_array(part):
+        return to_numpy(part)
+    gaps = next((drop for drop in ("dropna", "drop_nulls") if hasattr(part, drop)), None)
+    return np.asarray(part if gaps is None else getattr(part, gaps)())
 
 
 def _as_array(part: Any) -> np.ndarray | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.rows.columns import Column, as_numbers, is_text
+from skmoe.rows.columns import Column, is_text, numbers_of
 from skmoe.rows.dates import DATE_PARTS
 from skmoe.rows.decisions import Decision, bad_columns
 from skmoe.rows.files import FileTable
@@ -256,7 +256,7 @@ def _output(values: Any, name: str, decimal: str) -> np.ndarray:
         return np.where(read.missing, np.nan, np.nan_to_num(read.values))  # text is counted, to be refused by its name
     if pa.types.is_dictionary(values.type):
         return np.where(values.is_null().to_numpy(zero_copy_only=False), np.nan, 0.0)
-    return as_numbers(values, name)
+    return numbers_of(values, name)[0]
 
 
 def _check_output(seen: _Pass, request: Request) -> None:
@@ -275,9 +275,13 @@ def _check_output(seen: _Pass, request: Request) -> None:
         raise TableError(f"target {request.target!r} holds no values")
     if target.infinite and not request.beside:  # a bound may be
         raise TableError(f"target {request.target!r} holds infinity; mend those rows")
+    if target.rounded:
+        raise TableError(f"target {request.target!r} {target.rounded.words}; subtract its smallest value")
     for beside, profile in seen.beside.items():
         if profile.odd or not profile.numbers:
             raise TableError(f"column {beside!r}, which tells of target {request.target!r}, must hold numbers")
+        if profile.rounded:
+            raise TableError(f"column {beside!r} {profile.rounded.words}; give it, and the target, in a larger unit")
     weights = seen.weights
     if weights is not None:
         name = request.weights
@@ -285,6 +289,8 @@ def _check_output(seen: _Pass, request: Request) -> None:
             raise TableError(f"weights: column {name!r} must hold numbers")
         if weights.low < 0 or weights.infinite:
             raise TableError(f"weights: column {name!r} must hold finite numbers of at least 0; it has others")
+        if weights.rounded:
+            raise TableError(f"weights: column {name!r} {weights.rounded.words}; divide it by its largest value")
 
 
 def _counts_rows(profile: ColumnProfile, nameless: Sequence[str], request: Request) -> bool:

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.rows.columns import as_numbers, as_texts, is_text
+from skmoe.rows.columns import as_texts, is_text, numbers_of
 from skmoe.rows.dates import DAY, FORMATS, as_seconds, date_part, fitting_formats
+from skmoe.rows.exactness import Rounded
 from skmoe.rows.table_errors import arrow
 from skmoe.rows.text_numbers import text_numbers
 
@@ -92,6 +93,17 @@ class DateRange:
         return len(self.parts.get(part, ())) > 1
 
 
+def _climbs(values: Any) -> bool:
+    """Whether whole numbers without a gap, as text or integers, increase; floats cannot tell where they are rounded."""
+    pa = arrow()
+    try:
+        exact = values if pa.types.is_integer(values.type) else values.cast(pa.int64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return False
+    numbers = exact.to_numpy()
+    return bool(np.all(numbers[1:] > numbers[:-1]))
+
+
 def _thinned(sample: list[np.ndarray], stay: np.ndarray) -> list[np.ndarray]:
     return [np.concatenate(sample)[stay]] if sample else []
 
@@ -125,13 +137,15 @@ class ColumnProfile:
         Of a column that may be numbers: texts that are none, and texts that mean "no value".
     dates : dict
         For each way to read the column as dates that fits so far, their range.
+    rounded : Rounded
+        Whole numbers that double precision changed.
     """
 
     def __init__(self, name: str, kind: Any, decimal: str = ".", *, categorical: bool = False) -> None:
         types = arrow().types
         self.name, self.type, self.decimal, self.categorical = name, kind, decimal, categorical
         self.rows = self.missing = self.numbers = self.infinite = 0
-        self.low, self.high, self.grouped = np.inf, -np.inf, False
+        self.low, self.high, self.grouped, self.rounded = np.inf, -np.inf, False, Rounded()
         self.text = categorical or is_text(kind)
         self.temporal = types.is_date(kind) or types.is_timestamp(kind)
         self.counts: dict[str, int] | None = {} if self.text else None
@@ -191,11 +205,13 @@ class ColumnProfile:
             read = text_numbers(part.cast(arrow().string()), self.decimal)
             numbers, gaps = read.values, read.missing
             self.grouped |= read.grouped
+            self.rounded += read.rounded
             for mine, more in ((self.odd, read.odd), (self.marks, read.marks)):
                 for text, count in more.items():
                     mine[text] = mine.get(text, 0) + count
         else:
-            numbers = as_numbers(part, self.name)
+            numbers, found = numbers_of(part, self.name)
+            self.rounded += found
             gaps = np.isnan(numbers)
         known = numbers[np.isfinite(numbers)]
         self.numbers += len(known)
@@ -206,14 +222,13 @@ class ColumnProfile:
         if self.consecutive or self.increasing:
             whole = numbers
             if not everything:
-                whole = (
-                    text_numbers(values.cast(arrow().string())).values if self.text else as_numbers(values, self.name)
-                )
-            self._count_rows(whole)
+                written = values.cast(arrow().string()) if self.text else None
+                whole = numbers_of(values, self.name)[0] if written is None else text_numbers(written).values
+            self._count_rows(whole, values)
         return gaps
 
-    def _count_rows(self, numbers: np.ndarray) -> None:
-        """Note whether the column goes on counting rows; `numbers` are of all rows of the batch."""
+    def _count_rows(self, numbers: np.ndarray, values: Any) -> None:
+        """Note whether the column goes on counting rows; `numbers` are of all rows of the batch, read from `values`."""
         if np.any(np.isinf(numbers)):  # bounds, and no counts
             self.consecutive = self.increasing = False
             return
@@ -223,7 +238,8 @@ class ColumnProfile:
             self.consecutive = False
         self.consecutive &= bool(np.all(steps == 1))
         whole = bool(np.all(np.isfinite(numbers))) and bool(np.all(numbers == np.floor(numbers)))
-        self.increasing &= whole and bool(np.all(steps > 0))
+        climbs = bool(np.all(steps > 0)) or (bool(self.rounded) and bool(np.all(steps >= 0)) and _climbs(values))
+        self.increasing &= whole and climbs
         self.next = float(numbers[-1]) + 1
 
     def _add_texts(self, part: Any, drawn: np.ndarray) -> None:

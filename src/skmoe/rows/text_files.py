@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from skmoe.rows.dialect import CHUNK_BYTES, Dialect, bytes_of
+from skmoe.rows.exactness import EXACT
 from skmoe.rows.table_errors import TableError
+from skmoe.rows.text_numbers import text_numbers
 
 __all__ = ["as_utf8", "read_text", "text_dataset", "text_format", "wide_type"]
 
@@ -24,7 +26,27 @@ def text_dataset(places: list[str], how: Any, types: Mapping[str, Any]) -> Any:
 
 
 def read_text(paths: Sequence[Path], dialect: Dialect) -> Any:
-    """Read text files as one `pyarrow.Table`; the types of its columns are found from all rows."""
+    """Read text files as one `pyarrow.Table`; the types of its columns are found from all rows.
+
+    A column of whole numbers that neither 64 bits nor double precision hold stays text.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    table = _read_as(paths, dialect, {})
+    floats = [field.name for field in table.schema if pa.types.is_floating(field.type)]
+    large = [name for name in floats if (pc.max(pc.abs(table[name])).as_py() or 0.0) >= EXACT]
+    if not large:
+        return table
+    texts = _read_as(paths, dialect, dict.fromkeys(large, pa.string()))
+    for name in large:
+        if text_numbers(texts[name], dialect.decimal).rounded:
+            table = table.set_column(table.column_names.index(name), name, texts[name])
+    return table
+
+
+def _read_as(paths: Sequence[Path], dialect: Dialect, types: Mapping[str, Any]) -> Any:
+    """Text files as one table, some of whose columns have given types."""
     import pyarrow as pa
     from pyarrow import csv
 
@@ -32,7 +54,7 @@ def read_text(paths: Sequence[Path], dialect: Dialect) -> Any:
     for place in paths:
         with bytes_of(place) as stream:
             options = csv.ReadOptions(column_names=list(dialect.names), skip_rows_after_names=1)
-            conversion = csv.ConvertOptions(strings_can_be_null=True, decimal_point=dialect.decimal)
+            conversion = csv.ConvertOptions(strings_can_be_null=True, decimal_point=dialect.decimal, column_types=types)
             tables.append(csv.read_csv(stream, options, how.parse_options, conversion))
     return pa.concat_tables(tables, promote_options="permissive")
 

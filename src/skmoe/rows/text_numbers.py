@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from skmoe.rows.exactness import EXACT, Rounded, rounded
 from skmoe.rows.table_errors import arrow
 
 __all__ = ["GAP_MARKS", "TextNumbers", "is_number", "text_numbers"]
@@ -41,6 +43,8 @@ class TextNumbers(NamedTuple):
         Texts that mean "no value", with how often they come.
     grouped : bool
         Whether thousand separators, currencies or percent signs were read over.
+    rounded : Rounded
+        Whole numbers, written without a decimal mark or a power, that double precision changed.
     """
 
     values: np.ndarray
@@ -48,6 +52,7 @@ class TextNumbers(NamedTuple):
     odd: dict[str, int]
     marks: dict[str, int]
     grouped: bool
+    rounded: Rounded = Rounded()
 
 
 def is_number(text: str, decimal: str = ".") -> bool:
@@ -82,9 +87,25 @@ def text_numbers(texts: Any, decimal: str = ".") -> TextNumbers:
                 raise pa.ArrowInvalid("thousand separators")
             plain = pc.replace_substring(texts, ",", ".")
         values = np.array(plain.cast(pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
-        return TextNumbers(values, missing | np.isnan(values), {}, {}, False)
+        return TextNumbers(values, missing | np.isnan(values), {}, {}, False, _rounded(plain, values))
     except pa.ArrowInvalid:
         return _one_by_one(texts, missing, decimal)
+
+
+def _rounded(texts: Any, values: np.ndarray) -> Rounded:
+    """Those of plain numbers that are whole and were changed; `values` are what they were read as."""
+    pa = arrow()
+    import pyarrow.compute as pc
+
+    large = (np.abs(values) >= EXACT) & np.isfinite(values)
+    if not np.any(large):
+        return Rounded()
+    whole = pc.utf8_trim_whitespace(texts.filter(pa.array(large)))
+    whole = whole.filter(pc.match_substring_regex(whole, r"^[+-]?[0-9]+$"))
+    try:
+        return rounded(whole.cast(pa.int64()).to_numpy(zero_copy_only=False))
+    except pa.ArrowInvalid:  # of more digits than 64 bits hold
+        return rounded(np.array([int(text) for text in whole.to_pylist()], dtype=object))
 
 
 def _one_by_one(texts: Any, missing: np.ndarray, decimal: str) -> TextNumbers:
@@ -97,7 +118,7 @@ def _one_by_one(texts: Any, missing: np.ndarray, decimal: str) -> TextNumbers:
     table = np.full(len(different) + 1, np.nan)  # the last one is for values that are missing
     odd: dict[str, int] = {}
     marks: dict[str, int] = {}
-    grouped = False
+    grouped, exact = False, Rounded()
     for i, text in enumerate(different):
         stripped = text.strip()
         if stripped.lower() in GAP_MARKS:
@@ -109,9 +130,20 @@ def _one_by_one(texts: Any, missing: np.ndarray, decimal: str) -> TextNumbers:
         else:
             table[i] = found[0]
             grouped |= found[1]
+            if EXACT <= abs(found[0]) < np.inf:
+                one = rounded(np.array([_whole(stripped, found[0], decimal)], dtype=object))
+                exact += replace(one, count=one.count * int(counts[i]))
     values = table[index]
     gap = np.append(np.array([text.strip().lower() in GAP_MARKS for text in different], dtype=bool), True)
-    return TextNumbers(values, missing | gap[index], odd, marks, grouped)
+    return TextNumbers(values, missing | gap[index], odd, marks, grouped, exact)
+
+
+def _whole(text: str, value: float, decimal: str) -> int | None:
+    """A whole number, where a text that was read as `value` is written as one."""
+    found = _NUMBER[decimal].fullmatch(text)
+    if found is None or found["part"] is not None or found["power"] is not None:
+        return None
+    return int(re.sub(r"\D", "", found["whole"])) * (-1 if value < 0 else 1)
 
 
 def _read(text: str, decimal: str) -> tuple[float, bool] | None:
