@@ -45,6 +45,15 @@ def grids(result: dict[str, Any]) -> dict[str, Grid]:
     ]
     title = f"{result['gpu']}, n={result['n']:,}, d={result['d']}, k={result['k']}"
     found = {"gpu": Grid(title, heads, rows)}
+    parts = [("first passes and the sample", None, "starts"), ("starts", "starts", "finish")]
+    parts += [("search on the sample", "finish", "all rows"), ("all rows, standard errors, regimes", "all rows", None)]
+    shares = []
+    for fit in result["fits"]:
+        began = {None: 0.0, **fit["stage_began_s"]}
+        ended = {**began, None: fit["fit_s"]}
+        shares.append([fit["precision"], *(f"{(ended[b] - began[a]) / fit['fit_s']:.0%}" for _, a, b in parts)])
+    heads = ["precision", *(name for name, _, _ in parts)]
+    found["gpu-stages"] = Grid("Share of the fit's time by stage", heads, shares)
     if "cpu" in result:
         cpu = result["cpu"]
         found["gpu-cpu"] = Grid(

@@ -9,6 +9,7 @@ import pytest
 from skmoe import MoEClassifier, MoERegressor, joint_em, learn_experts, make_moe
 from skmoe.rows import TableEncoder, TableError, open_table
 from skmoe.rows.exactness import Rounded, rounded
+from skmoe.rows.kinds import plain_numbers
 from skmoe.rows.text_numbers import text_numbers
 
 pa = pytest.importorskip("pyarrow")
@@ -39,6 +40,19 @@ def test_floats_and_short_integers_are_not_looked_at():
     for kind in (np.float64, np.float32, np.int32, np.uint8, bool):
         assert not rounded(np.ones(3, dtype=kind))
     assert not rounded(np.zeros(0, dtype=np.int64))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "bool"])
+def test_arrays_that_cannot_hold_such_numbers_are_not_brought_to_the_host(dtype):
+    class Elsewhere:  # as CuPy's
+        def __init__(self):
+            self.dtype = np.dtype(dtype)
+
+        def __array__(self, *args, **kwargs):
+            raise TypeError("Implicit conversion to a NumPy array is not allowed")
+
+    array = Elsewhere()
+    assert plain_numbers(array, "X") is array
 
 
 @pytest.mark.parametrize(

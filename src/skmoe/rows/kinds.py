@@ -132,8 +132,9 @@ def _whole_numbers(part: Any) -> np.ndarray | None:
         mixed = values is not None and values.dtype.kind == "f" and bool(np.any(np.abs(values) >= EXACT))
         return np.asarray(part, dtype=object) if mixed else values  # NumPy makes floats of whole numbers beside others
     if isinstance(dtype, np.dtype):
-        return np.asarray(part)
-    if not any(name in str(dtype).lower() for name in LONG):
+        if not (dtype.kind == "O" or (dtype.kind in "iu" and dtype.itemsize >= 8)):
+            return None  # and nothing is brought here from a GPU
+    elif not any(name in str(dtype).lower() for name in LONG):
         return None
     if is_array(part):
         return to_numpy(part)
