@@ -387,7 +387,7 @@ def test_interruption_keeps_the_best_model_so_far(problem):
     X, y, _ = problem
 
     def stop(progress):
-        if progress.step == 40:
+        if progress.step == 8:
             raise KeyboardInterrupt
 
     with pytest.warns(ConvergenceWarning, match="interrupted"):

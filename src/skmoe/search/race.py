@@ -2,9 +2,9 @@ r"""How starts are compared, and when to stop trying.
 
 1. *Race.* On a subsample, starts of several kinds beside those the caller hands in are climbed as one batch.
 2. *Doubt.* Unless half of the starts agree, or the consistent one and another, models are grown from one expert up by
-   splits. Where ends disagree, or a grown model is better, rounds follow of moves (an expert
-   fewer, then another split; one more, then one pruned) and of recombined pairs of ends, until so many rounds in a row gain nothing, or until as much work is done as a search
-   may take.
+   splits. Where ends disagree, or a grown model is better, rounds follow of moves (an expert fewer, then another split;
+   one more, then one pruned) and of recombined pairs of ends, until so many rounds in a row gain nothing, or until as
+   much work is done as a search may take.
 3. *All rows.* The winners are finished on all rows.
 4. *Moves.* On a subsample again, a round of moves from the best; accept a gain, stop at the first round without one.
 """
