@@ -1,4 +1,4 @@
-"""Building a wheel, or installing a checkout: compiles what `skmoe.likelihood.fused` calls, where there is a compiler.
+"""Building a wheel, or installing a checkout: compiles what skmoe calls of C, where there is a compiler.
 
 Nothing of Python's is needed for it, so that one library serves all versions of Python. Without a compiler skmoe is
 installed all the same, and NumPy does the work.
@@ -17,24 +17,27 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-FOLDER = Path("src", "skmoe", "likelihood")
-SOURCE, LIBRARY = FOLDER / "fused.c", FOLDER / "libfused.so"
+PACKAGE = Path("src", "skmoe")
+SOURCES = PACKAGE / "likelihood" / "fused.c", PACKAGE / "search" / "climb.c"
+HEADER, LIBRARY = PACKAGE / "likelihood" / "strips.h", PACKAGE / "likelihood" / "libfused.so"
 COMMAND = "-std=gnu99 -O3 -shared -fPIC -fopenmp-simd -fno-math-errno -fno-trapping-math"
 WIDEST_VECTORS = "-DSKMOE_CLONES"
 """Code for several processors, which not every compiler and system can choose from."""
 
 
-def compiled(source: Path, library: Path) -> bool:
-    """Compile the library, unless it is newer than its source; False where no compiler does it."""
-    if library.exists() and library.stat().st_mtime > source.stat().st_mtime:
+def compiled(root: Path, library: Path) -> bool:
+    """Compile the library, unless it is newer than its sources under `root`; False where no compiler does it."""
+    newest = max((root / source).stat().st_mtime for source in (*SOURCES, HEADER))
+    if library.exists() and library.stat().st_mtime > newest:
         return True
+    sources = [root / source for source in SOURCES]
     compilers = [os.environ["CC"]] if os.environ.get("CC") else ["cc", "gcc", "clang"]
     for compiler in compilers:
         for choice in (WIDEST_VECTORS, ""):
             # beside its place, then moved there: a process that has the old one open keeps it
             with tempfile.TemporaryDirectory(dir=library.parent) as folder:
                 made = Path(folder, library.name)
-                command = [*shlex.split(compiler), *shlex.split(f"{COMMAND} {choice}"), "-o", made, source]
+                command = [*shlex.split(compiler), *shlex.split(f"{COMMAND} {choice}"), "-o", made, *sources, "-lm"]
                 try:
                     done = subprocess.run(command, capture_output=True, check=False)
                 except OSError:  # no such compiler
@@ -51,7 +54,7 @@ class CompileHook(BuildHookInterface):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Compile before files are gathered."""
         root = Path(self.root)
-        if os.name != "posix" or not compiled(root / SOURCE, root / LIBRARY):
+        if os.name != "posix" or not compiled(root, root / LIBRARY):
             print(
                 "skmoe: no C compiler found; installed without compiled code, fits take about twice as long",
                 file=sys.stderr,

@@ -1,77 +1,10 @@
 /* Responsibilities of linear experts with Gaussian noise, and what a step needs of them, in one loop over a block of
-   rows. NumPy takes two dozen passes over the same numbers; see fused.py, which calls this.
+   rows; see fused.py, which calls this. */
 
-   Rows are taken in strips that stay in the nearest cache. Exponentials and logarithms are polynomials that compilers
-   turn into vector code, right to two units in the last place. */
-
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#define STRIP 64
-#define LEAST_LOG (-80.0) /* as in batch.py: smaller probabilities are nothing to a sum, but slow */
-
-/* The machine's widest vectors, chosen when the library is loaded. */
-#ifdef SKMOE_CLONES
-#define EVERY_MACHINE __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define EVERY_MACHINE
-#endif
-#define INSIDE static inline __attribute__((always_inline))
+#include "strips.h"
 
 /* Signature of the functions below; fused.py asks for it, so that an older library is not called by newer code. */
 int skmoe_fused_version(void) { return 1; }
-
-/* exp(x) = 2^n exp(r) for x <= 0, |r| <= log(2) / 2; below LEAST_LOG that of LEAST_LOG. */
-INSIDE double exponential(double x) {
-    const double shift = 6755399441055744.0; /* 1.5 * 2^52: added, it leaves n in the lowest bits */
-    x = x < LEAST_LOG ? LEAST_LOG : x;
-    const double shifted = x * 1.4426950408889634074 + shift, n = shifted - shift;
-    const double r = (x - n * 6.93147180369123816490e-01) - n * 1.90821492927058770002e-10;
-    double p = 1.0 / 39916800;
-    p = p * r + 1.0 / 3628800;
-    p = p * r + 1.0 / 362880;
-    p = p * r + 1.0 / 40320;
-    p = p * r + 1.0 / 5040;
-    p = p * r + 1.0 / 720;
-    p = p * r + 1.0 / 120;
-    p = p * r + 1.0 / 24;
-    p = p * r + 1.0 / 6;
-    p = p * r + 0.5;
-    p = p * r + 1.0;
-    p = p * r + 1.0;
-    uint64_t bits;
-    memcpy(&bits, &shifted, sizeof bits);
-    bits = (bits << 52) + 0x3ff0000000000000u;
-    double power;
-    memcpy(&power, &bits, sizeof power);
-    return p * power;
-}
-
-/* log(x) = e log(2) + 2 artanh(f), f = (m - 1) / (m + 1), for a normal x = 2^e m with m about 1. */
-INSIDE double logarithm(double x) {
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    const uint64_t power = (bits - 0x3fe6a09e667f3bcdu) & 0xfff0000000000000u; /* m from sqrt(1/2) on */
-    bits -= power;
-    double m, e;
-    memcpy(&m, &bits, sizeof m);
-    const uint64_t whole = ((power >> 52) ^ 0x800u) | 0x4330000000000000u; /* 2^52 + 2048 + e, as a double */
-    memcpy(&e, &whole, sizeof e);
-    e -= 4503599627370496.0 + 2048.0;
-    const double f = (m - 1.0) / (m + 1.0), q = f * f;
-    double p = 1.0 / 21;
-    p = p * q + 1.0 / 19;
-    p = p * q + 1.0 / 17;
-    p = p * q + 1.0 / 15;
-    p = p * q + 1.0 / 13;
-    p = p * q + 1.0 / 11;
-    p = p * q + 1.0 / 9;
-    p = p * q + 1.0 / 7;
-    p = p * q + 1.0 / 5;
-    p = p * q + 1.0 / 3;
-    return e * 0.69314718055994530942 + 2.0 * (f + f * q * p) + (x - x); /* what is not finite stays so */
-}
 
 /* For S models of k experts and b rows.
 
@@ -89,78 +22,17 @@ void skmoe_fused_sums(ptrdiff_t S, ptrdiff_t k, ptrdiff_t b, double *restrict lo
                       ptrdiff_t weight_model, const double *log_scale, const double *half_precision,
                       double *log_density, double *share, double *squares, double *restrict curves,
                       double *restrict work) {
-    double *restrict gate = work, *restrict mine = work + k * STRIP;
     for (ptrdiff_t s = 0; s < S; s++) {
         double total = 0;
         for (ptrdiff_t c = s * k; c < (s + 1) * k; c++) share[c] = squares[c] = 0;
         for (ptrdiff_t at = 0; at < b; at += STRIP) {
-            const ptrdiff_t m = b - at < STRIP ? b - at : STRIP;
-            double out[STRIP], w[STRIP], top[STRIP], peak[STRIP], gates[STRIP], joints[STRIP];
+            const ptrdiff_t m = b - at < STRIP ? b - at : STRIP, first = s * k * b + at;
+            double out[STRIP], w[STRIP];
             for (ptrdiff_t i = 0; i < m; i++) out[i] = y[s * y_model + (at + i) * y_row];
             for (ptrdiff_t i = 0; i < m; i++) w[i] = weight ? weight[s * weight_model + (at + i) * weight_row] : 1.0;
-            for (ptrdiff_t i = 0; i < m; i++) top[i] = peak[i] = -1.0 / 0.0, gates[i] = joints[i] = 0.0;
-            for (ptrdiff_t c = 0; c < k; c++) {
-                const double *restrict l = logits + (s * k + c) * b + at;
-                for (ptrdiff_t i = 0; i < m; i++) top[i] = l[i] > top[i] ? l[i] : top[i];
-            }
-            for (ptrdiff_t c = 0; c < k; c++) {
-                const ptrdiff_t channel = s * k + c;
-                const double *restrict l = logits + channel * b + at;
-                double *restrict r = residual + channel * b + at;
-                double *restrict joint = mine + c * STRIP, *restrict p = gate + c * STRIP;
-                const double h = half_precision[channel], log_s = log_scale[channel];
-#pragma omp simd
-                for (ptrdiff_t i = 0; i < m; i++) {
-                    const double e = out[i] - r[i], below = l[i] - top[i], j = below - h * (e * e) - log_s;
-                    r[i] = e;
-                    p[i] = below;
-                    joint[i] = j;
-                    peak[i] = j > peak[i] ? j : peak[i];
-                }
-            }
-            for (ptrdiff_t c = 0; c < k; c++) {
-                double *restrict joint = mine + c * STRIP, *restrict p = gate + c * STRIP;
-#pragma omp simd
-                for (ptrdiff_t i = 0; i < m; i++) {
-                    p[i] = exponential(p[i]);
-                    joint[i] = exponential(joint[i] - peak[i]);
-                    gates[i] += p[i];
-                    joints[i] += joint[i];
-                }
-            }
-            double part = 0;
-#pragma omp simd reduction(+ : part)
-            for (ptrdiff_t i = 0; i < m; i++) {
-                part += w[i] * (peak[i] + logarithm(joints[i] / gates[i]));
-                gates[i] = 1.0 / gates[i];
-                joints[i] = w[i] / joints[i];
-            }
-            total += part;
-            for (ptrdiff_t c = 0; c < k; c++) {
-                const ptrdiff_t channel = s * k + c;
-                const double *restrict joint = mine + c * STRIP, *restrict p = gate + c * STRIP;
-                double *restrict l = logits + channel * b + at, *restrict r = residual + channel * b + at;
-                double mass = 0, square = 0;
-                if (curves) {
-                    double *restrict expert = curves + channel * b + at, *restrict spread = expert + S * k * b;
-#pragma omp simd
-                    for (ptrdiff_t i = 0; i < m; i++) {
-                        const double g = p[i] * gates[i];
-                        expert[i] = joint[i] * joints[i];
-                        spread[i] = w[i] * g * (1.0 - g);
-                    }
-                }
-#pragma omp simd reduction(+ : mass, square)
-                for (ptrdiff_t i = 0; i < m; i++) {
-                    const double a = joint[i] * joints[i], e = r[i];
-                    mass += a;
-                    square += a * (e * e);
-                    l[i] = a - w[i] * (p[i] * gates[i]);
-                    r[i] = a * e;
-                }
-                share[channel] += mass;
-                squares[channel] += square;
-            }
+            double *expert = curves ? curves + first : NULL, *spread = curves ? expert + S * k * b : NULL;
+            total += strip_sums(k, m, b, logits + first, residual + first, out, w, log_scale + s * k,
+                                half_precision + s * k, share + s * k, squares + s * k, expert, spread, work);
         }
         log_density[s] = total;
     }

@@ -90,8 +90,13 @@ class BatchAscent:
         self._known = not problem.noise_groups
         self._shared = problem.settings.noise == "shared"
         self._grams = max(batch.A.shape[2], batch.W.shape[2]) <= MANY_COLUMNS
-        self._age = 0
+        self._age, self._em = 0, True
         self.vector = self._pack(batch)
+        self._begin(memory)
+
+    def _begin(self, memory: int) -> None:
+        """Objective, slopes and EM's directions where the models start."""
+        batch = self.batch
         sums = self._sums(batch, self._grams)
         self.log_likelihood, self.share = sums.log_likelihood, sums.share
         self.objective = self._objective(batch, sums)
@@ -99,7 +104,6 @@ class BatchAscent:
         self._precondition = self._curvatures(batch, sums, self.ridges)
         self.direction = self._em_direction(sums)
         self.size = np.ones(len(batch))
-        self._em = True
         self._memory = Memory(memory, self.vector.shape)
 
     def __len__(self) -> int:
@@ -117,17 +121,14 @@ class BatchAscent:
         """So many EM steps; with many columns, where each would cost much, twice as many of L-BFGS."""
         if not self._grams:
             return self.quasi_newton(2 * steps)
-        for _ in range(steps):
-            self._step(quasi_newton=False)
+        self._steps(steps, quasi_newton=False)
 
     def quasi_newton(self, steps: int) -> None:
         """So many L-BFGS steps."""
         if self._em:
-            self._memory.forget(np.arange(len(self)))
-            self.direction, self.size = self._apply(self.gradient), np.ones(len(self))
+            self._turn()
             self._em = False
-        for _ in range(steps):
-            self._step(quasi_newton=True)
+        self._steps(steps, quasi_newton=True)
 
     def keep(self, rows: np.ndarray) -> None:
         """Go on with some of the models only."""
@@ -139,6 +140,15 @@ class BatchAscent:
         self.problem = self.problem.on(self.problem.rows.for_models(rows))
         self.ridges = self.ridges.picked(rows)
         self.own = None if self.own is None else self.own.picked(rows)
+
+    def _turn(self) -> None:
+        """EM's directions become those of L-BFGS without any pairs."""
+        self._memory.forget(np.arange(len(self)))
+        self.direction, self.size = self._apply(self.gradient), np.ones(len(self))
+
+    def _steps(self, steps: int, *, quasi_newton: bool) -> None:
+        for _ in range(steps):
+            self._step(quasi_newton)
 
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def _step(self, quasi_newton: bool) -> None:

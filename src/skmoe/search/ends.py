@@ -9,7 +9,8 @@ import numpy as np
 
 from skmoe.likelihood import Problem
 from skmoe.likelihood.batch import ThetaBatch
-from skmoe.search.climb import BatchAscent, OnStep, OwnRows
+from skmoe.search.climb import OnStep, OwnRows
+from skmoe.search.compiled import batch_ascent
 from skmoe.search.config import SearchConfig
 from skmoe.search.records import Stage, Start, StartRecord
 
@@ -77,7 +78,7 @@ def climb_all(
     strengths = np.full(len(starts), problem.settings.penalty) if penalties is None else np.array(penalties)
     group = np.unique(strengths, return_inverse=True)[1] if groups is None else np.array(groups)
     batch = ThetaBatch.of([start.theta for start in starts])
-    ascent = BatchAscent(problem, batch, penalties=strengths, own=own, on_step=on_step)
+    ascent = batch_ascent(problem, batch, penalties=strengths, own=own, on_step=on_step)
     alive, ends = np.arange(len(starts)), list[End]()
 
     def leave(which: np.ndarray, finished: bool) -> None:

@@ -14,7 +14,7 @@ from scipy import linalg
 from skmoe.likelihood import Curvature, Problem, Theta
 from skmoe.likelihood.batch import ThetaBatch
 from skmoe.search.ascent import SUFFICIENT, Ascent, Point
-from skmoe.search.climb import BatchAscent
+from skmoe.search.compiled import batch_ascent
 from skmoe.search.config import SearchConfig
 from skmoe.search.records import Control
 from skmoe.search.solvers import Pair, two_loop
@@ -178,7 +178,7 @@ def newton_is_costly(problem: Problem) -> bool:
 
 def _first_order(ascent: Ascent) -> float:
     """L-BFGS steps with EM's curvature, which are safe where the likelihood is not concave; the gain per row."""
-    before, batch = ascent.point.objective, BatchAscent(ascent.problem, ThetaBatch.of([ascent.point.theta]))
+    before, batch = ascent.point.objective, batch_ascent(ascent.problem, ThetaBatch.of([ascent.point.theta]))
     batch.quasi_newton(FIRST_ORDER_STEPS)
     there = Point(ascent.problem, batch.batch.theta(0)).taking("gradient")
     if not ascent.allows(there):

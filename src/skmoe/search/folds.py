@@ -22,7 +22,8 @@ from skmoe.model.gaussian import GaussianFamily
 from skmoe.model.mixture import Mixture
 from skmoe.model.posterior import posterior
 from skmoe.rows.arrays import to_device, to_numpy
-from skmoe.search.climb import BatchAscent, OnStep, OwnRows
+from skmoe.search.climb import OnStep, OwnRows
+from skmoe.search.compiled import batch_ascent
 from skmoe.search.config import SearchConfig
 from skmoe.search.ends import climb_all, ranked
 from skmoe.search.finish import maximise
@@ -247,7 +248,7 @@ def climbed(
     on_step: OnStep | None = None,
 ) -> list[tuple[int, Theta]]:
     """Starts climbed for a while, each under its penalty: their numbers and where they are then, best first."""
-    ascent = BatchAscent(problem, ThetaBatch.of(starts), np.asarray(penalties), own=own, on_step=on_step)
+    ascent = batch_ascent(problem, ThetaBatch.of(starts), np.asarray(penalties), own=own, on_step=on_step)
     ascent.em(config.em_heat)
     for _ in range(config.fold_strides if strides is None else strides):
         before = ascent.objective

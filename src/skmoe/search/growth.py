@@ -8,7 +8,8 @@ import numpy as np
 
 from skmoe.likelihood import Problem, Theta
 from skmoe.likelihood.batch import ThetaBatch
-from skmoe.search.climb import BatchAscent, OnStep
+from skmoe.search.climb import OnStep
+from skmoe.search.compiled import batch_ascent
 from skmoe.search.config import SearchConfig
 from skmoe.search.ends import climb_all, distinct
 from skmoe.search.moves import grown_starts, pruned
@@ -61,7 +62,7 @@ def regrown(
     """One expert more, climbed for a while, then the least missed one dropped."""
     bigger = part.with_experts(part.k + 1)
     starts = grown_starts(bigger, thetas, config, rng, config.regrow_splits)
-    ascent = BatchAscent(bigger, ThetaBatch.of([start.theta for start in starts]), on_step=on_step)
+    ascent = batch_ascent(bigger, ThetaBatch.of([start.theta for start in starts]), on_step=on_step)
     em_steps, further = config.regrow_steps
     ascent.em(em_steps)
     ascent.quasi_newton(further)

@@ -20,7 +20,8 @@ from skmoe.model.channels import repeated
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.rows.arrays import Array, array_namespace, to_device, to_numpy
 from skmoe.rows.products import unpack_symmetric, weighted_grams
-from skmoe.search.climb import BatchAscent, OnStep
+from skmoe.search.climb import OnStep
+from skmoe.search.compiled import batch_ascent
 from skmoe.search.config import SearchConfig
 from skmoe.search.records import Start, StartKind
 
@@ -237,7 +238,7 @@ def recombined(
     """Starts from the experts of two models side by side, pruned to k: what either has found is kept."""
     one, other = (ThetaBatch.of([pair[side].theta for pair in pairs]) for side in (0, 1))
     both = ThetaBatch(*(np.concatenate([getattr(b, p) for b in (one, other)], axis=1) for p in ("A", "W", "sigma")))
-    ascent = BatchAscent(problem, both, on_step=on_step)
+    ascent = batch_ascent(problem, both, on_step=on_step)
     ascent.em(config.pool_steps)
     batch = pruned(problem, ascent.batch, problem.k, config.prune_steps, on_step)
     parents = [(a.name, b.name) for a, b in pairs]
@@ -254,7 +255,7 @@ def pruned(problem: Problem, batch: ThetaBatch, k: int, steps: int, on_step: OnS
         kept = np.sort(np.argsort(-removal_losses(problem, batch), axis=1, kind="stable")[:, :left], axis=1)
         rows = np.arange(len(batch))[:, None]
         fewer = ThetaBatch(batch.A[rows, kept], batch.W[rows, kept], batch.sigma[rows, kept])
-        ascent = BatchAscent(problem, fewer, on_step=on_step)
+        ascent = batch_ascent(problem, fewer, on_step=on_step)
         ascent.em(steps)
         batch = ascent.batch
     return batch

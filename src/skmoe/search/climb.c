@@ -1,0 +1,508 @@
+/* Climbs of many models of one problem by EM and L-BFGS steps, as climb.py does them in lockstep: here one model after
+   the other, each for some steps, so that nothing but its rows moves through the caches. For linear experts with
+   Gaussian noise that see the same inputs as the gate; see compiled.py, which calls this.
+
+   Rows come in strips of STRIP, the last one filled up with rows of weight zero. */
+
+#include <math.h>
+
+#include "../likelihood/strips.h"
+
+#define LANES 4
+#define TILE 3 /* of Gram matrices: nine sums stay in registers */
+
+typedef double vec __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
+
+/* As in climb.py, where each is explained. */
+#define ROUNDING 1e-12
+#define SUFFICIENT 1e-4
+#define SHRINK 0.3
+#define GIVE_UP 0.03
+#define FEWEST_ROWS 0.5
+#define REFRESH 3
+#define NOISE_STEPS 4
+
+enum noise { KNOWN, SHARED, PER_EXPERT };
+
+/* Signature of this struct and of the functions below; compiled.py asks for it. */
+int skmoe_climb_version(void) { return 1; }
+
+typedef struct {
+    ptrdiff_t strips, D, padded, k, noise, pairs; /* `padded` is D as a multiple of TILE; of L-BFGS so many pairs */
+    ptrdiff_t y_model, weight_model;              /* distance of two models' outputs and weights, 0 if they share them */
+    double total, floor;                          /* weight of all rows, least noise scale */
+    const double *U;                              /* (strips, padded, STRIP) inputs */
+    const double *y, *weight;                     /* (strips * STRIP) each, or of each model */
+    const double *own, *gate, *pooled, *base;     /* (S), (S), (S, D): the penalty; (S): added to a log-likelihood */
+    double *vector, *sigma;                       /* (S, P): experts, gate, logs of learned scales; (S, k) */
+    double *objective, *log_likelihood, *share;   /* (S), (S), (S, k) */
+    double *gradient, *direction, *size;          /* (S, P), (S, P), (S) */
+    double *factors, *scales;                     /* (S, 2 k, D, D) Cholesky factors of EM's curvature; (S, k) */
+    double *steps, *falls, *products;             /* (S, pairs, P) twice, (S, pairs): L-BFGS, oldest first */
+} climb;
+
+/* What one look at the rows tells of a model, divided by their weight; pointers into the work space. */
+typedef struct {
+    double log_likelihood;
+    double *share, *squares;     /* (k) */
+    double *expert, *gate;       /* (k, D) gradients, the experts' times their variance */
+    double *grams;               /* (2 k, D, D) lower triangles: the experts', then the gate's */
+    double *channels, *curves;   /* (2 k, STRIP) each */
+    double *work;                /* 2 k STRIP */
+    double *scaled;              /* (padded, STRIP) */
+    double *sums, *tiles;        /* (2 k, padded, LANES), (2 k, tiles, TILE TILE LANES) */
+    double *log_scale, *half;    /* (k) */
+} look;
+
+static ptrdiff_t tiles_of(const climb *m) {
+    const ptrdiff_t side = m->padded / TILE;
+    return side * (side + 1) / 2;
+}
+
+static ptrdiff_t parameters(const climb *m) {
+    return 2 * m->k * m->D + (m->noise == KNOWN ? 0 : m->noise == SHARED ? 1 : m->k);
+}
+
+/* Doubles that a call needs to work with. */
+ptrdiff_t skmoe_climb_work(const climb *m) {
+    const ptrdiff_t k = m->k, D = m->D;
+    return 4 * k + 2 * k * D + 2 * k * D * D + 6 * k * STRIP + m->padded * STRIP + 2 * k * m->padded * LANES +
+           2 * k * tiles_of(m) * TILE * TILE * LANES + k + 4 * parameters(m) + m->pairs;
+}
+
+static double *taken(double **from, ptrdiff_t count) {
+    double *here = *from;
+    *from += count;
+    return here;
+}
+
+#define loaded(from) (*(const vec *)(from))
+
+INSIDE double across(const double *from) { return (from[0] + from[1]) + (from[2] + from[3]); }
+
+/* Predictors of so many channels B (count, D) at a strip. */
+INSIDE void predictors(const int count, ptrdiff_t D, const double *restrict B, const double *restrict U,
+                       double *restrict out) {
+    for (ptrdiff_t v = 0; v < STRIP; v += 2 * LANES) {
+        vec a[4] = {{0}}, b[4] = {{0}};
+        for (ptrdiff_t d = 0; d < D; d++) {
+            const vec u = loaded(U + d * STRIP + v), x = loaded(U + d * STRIP + v + LANES);
+            for (int c = 0; c < count; c++) {
+                a[c] += B[c * D + d] * u;
+                b[c] += B[c * D + d] * x;
+            }
+        }
+        for (int c = 0; c < count; c++) {
+            *(vec *)(out + c * STRIP + v) = a[c];
+            *(vec *)(out + c * STRIP + v + LANES) = b[c];
+        }
+    }
+}
+
+/* Products of so many channels R with TILE inputs, added to sums (count, padded, LANES). */
+INSIDE void gradients(const int count, ptrdiff_t padded, const double *restrict R, const double *restrict U,
+                      double *restrict sums) {
+    vec a[4][TILE];
+    for (int c = 0; c < count; c++)
+        for (int d = 0; d < TILE; d++) a[c][d] = loaded(sums + (c * padded + d) * LANES);
+    for (ptrdiff_t v = 0; v < STRIP; v += LANES) {
+        const vec x = loaded(U + v), y = loaded(U + STRIP + v), z = loaded(U + 2 * STRIP + v);
+        for (int c = 0; c < count; c++) {
+            const vec r = loaded(R + c * STRIP + v);
+            a[c][0] += r * x;
+            a[c][1] += r * y;
+            a[c][2] += r * z;
+        }
+    }
+    for (int c = 0; c < count; c++)
+        for (int d = 0; d < TILE; d++) *(vec *)(sums + (c * padded + d) * LANES) = a[c][d];
+}
+
+/* The Gram matrix of one channel's weights at a strip, added to its tiles. */
+INSIDE void gram(ptrdiff_t padded, const double *restrict weight, const double *restrict U, double *restrict scaled,
+                 double *restrict tiles) {
+    for (ptrdiff_t d = 0; d < padded; d++)
+        for (ptrdiff_t v = 0; v < STRIP; v++) scaled[d * STRIP + v] = weight[v] * U[d * STRIP + v];
+    for (ptrdiff_t d = 0; d < padded; d += TILE)
+        for (ptrdiff_t e = 0; e <= d; e += TILE, tiles += TILE * TILE * LANES) {
+            vec a[TILE * TILE];
+            for (int i = 0; i < TILE * TILE; i++) a[i] = loaded(tiles + i * LANES);
+            for (ptrdiff_t v = 0; v < STRIP; v += LANES) {
+                const vec x = loaded(scaled + d * STRIP + v), y = loaded(scaled + (d + 1) * STRIP + v),
+                          z = loaded(scaled + (d + 2) * STRIP + v);
+                for (int i = 0; i < TILE; i++) {
+                    const vec u = loaded(U + (e + i) * STRIP + v);
+                    a[i] += x * u;
+                    a[TILE + i] += y * u;
+                    a[2 * TILE + i] += z * u;
+                }
+            }
+            for (int i = 0; i < TILE * TILE; i++) *(vec *)(tiles + i * LANES) = a[i];
+        }
+}
+
+/* One look at the rows, for model s at the given parameters. */
+EVERY_MACHINE
+static void looked(const climb *m, ptrdiff_t s, const double *vector, const double *sigma, look *at, int with_grams) {
+    const ptrdiff_t k = m->k, D = m->D, padded = m->padded, tiles = tiles_of(m) * TILE * TILE * LANES;
+    double *const residual = at->channels, *const logits = at->channels + k * STRIP, total = 0;
+    double *const expert = with_grams ? at->curves : NULL, *const spread = with_grams ? at->curves + k * STRIP : NULL;
+    double log_density = 0;
+    for (ptrdiff_t c = 0; c < k; c++) {
+        at->log_scale[c] = log(sigma[c]);
+        at->half[c] = 0.5 / (sigma[c] * sigma[c]);
+        at->share[c] = at->squares[c] = 0;
+    }
+    memset(at->sums, 0, sizeof(double) * 2 * k * padded * LANES);
+    if (with_grams) memset(at->tiles, 0, sizeof(double) * 2 * k * tiles);
+    for (ptrdiff_t strip = 0; strip < m->strips; strip++) {
+        const double *U = m->U + strip * padded * STRIP;
+        const double *y = m->y + s * m->y_model + strip * STRIP, *w = m->weight + s * m->weight_model + strip * STRIP;
+        ptrdiff_t c = 0;
+        for (; c + 4 <= 2 * k; c += 4) predictors(4, D, vector + c * D, U, at->channels + c * STRIP);
+        if (c < 2 * k) predictors(2, D, vector + c * D, U, at->channels + c * STRIP);
+        log_density += strip_sums(k, STRIP, STRIP, logits, residual, y, w, at->log_scale, at->half, at->share,
+                                  at->squares, expert, spread, at->work);
+        for (ptrdiff_t d = 0; d < padded; d += TILE) {
+            for (c = 0; c + 4 <= 2 * k; c += 4)
+                gradients(4, padded, at->channels + c * STRIP, U + d * STRIP, at->sums + (c * padded + d) * LANES);
+            if (c < 2 * k)
+                gradients(2, padded, at->channels + c * STRIP, U + d * STRIP, at->sums + (c * padded + d) * LANES);
+        }
+        for (c = 0; with_grams && c < 2 * k; c++)
+            gram(padded, at->curves + c * STRIP, U, at->scaled, at->tiles + c * tiles);
+    }
+    total = 1.0 / m->total;
+    at->log_likelihood = log_density * total + m->base[s];
+    for (ptrdiff_t c = 0; c < k; c++) at->share[c] *= total, at->squares[c] *= total;
+    for (ptrdiff_t c = 0; c < 2 * k; c++)
+        for (ptrdiff_t d = 0; d < D; d++) at->expert[c * D + d] = total * across(at->sums + (c * padded + d) * LANES);
+    if (!with_grams) return;
+    for (ptrdiff_t c = 0; c < 2 * k; c++) {
+        const double *tile = at->tiles + c * tiles;
+        double *G = at->grams + c * D * D;
+        for (ptrdiff_t d = 0; d < padded; d += TILE)
+            for (ptrdiff_t e = 0; e <= d; e += TILE)
+                for (int i = 0; i < TILE; i++)
+                    for (int j = 0; j < TILE; j++, tile += LANES)
+                        if (d + i < D && e + j <= d + i) G[(d + i) * D + e + j] = total * across(tile);
+    }
+}
+
+/* -- small matrices -------------------------------------------------------------------------------------------------- */
+
+/* Cholesky factor of a lower triangle G, times `precision`, with a ridge, steadied as in batch_em.py. */
+static void factored(ptrdiff_t D, const double *G, double precision, double ridge, double *L) {
+    double trace = 0;
+    for (ptrdiff_t d = 0; d < D; d++) trace += G[d * D + d] * precision + ridge;
+    ridge += 1e-9 * trace / D + 1e-14;
+    for (ptrdiff_t i = 0; i < D; i++)
+        for (ptrdiff_t j = 0; j <= i; j++) {
+            double left = G[i * D + j] * precision + (i == j ? ridge : 0);
+            for (ptrdiff_t e = 0; e < j; e++) left -= L[i * D + e] * L[j * D + e];
+            if (i != j)
+                L[i * D + j] = left * L[j * D + j];
+            else /* reciprocals of the diagonal; a pivot lost to rounding is that of a white Gram matrix */
+                L[i * D + i] = 1.0 / sqrt(left > 0 ? left : trace / D + 1e-14);
+        }
+}
+
+/* x with L L' x = b. */
+static void solved(ptrdiff_t D, const double *L, const double *b, double *x) {
+    for (ptrdiff_t i = 0; i < D; i++) {
+        double left = b[i];
+        for (ptrdiff_t j = 0; j < i; j++) left -= L[i * D + j] * x[j];
+        x[i] = left * L[i * D + i];
+    }
+    for (ptrdiff_t i = D - 1; i >= 0; i--) {
+        x[i] *= L[i * D + i];
+        for (ptrdiff_t j = 0; j < i; j++) x[j] -= L[i * D + j] * x[i];
+    }
+}
+
+static double dot(ptrdiff_t count, const double *a, const double *b) {
+    double total = 0;
+#pragma omp simd reduction(+ : total)
+    for (ptrdiff_t i = 0; i < count; i++) total += a[i] * b[i];
+    return total;
+}
+
+/* -- the objective and its slopes ------------------------------------------------------------------------------------ */
+
+/* Scales of a vector, whose logs are held above the floor. */
+static void scales_of(const climb *m, double *vector, double *sigma) {
+    double *logs = vector + 2 * m->k * m->D;
+    if (m->noise == KNOWN) return;
+    for (ptrdiff_t c = 0; c < m->k; c++) {
+        if (c == 0 || m->noise == PER_EXPERT) {
+            const double clipped = logs[c] > 300 ? 300 : logs[c] < -300 ? -300 : logs[c], scale = exp(clipped);
+            sigma[c] = scale < m->floor ? m->floor : scale;
+            logs[c] = log(sigma[c]);
+        } else {
+            sigma[c] = sigma[0];
+        }
+    }
+}
+
+/* Mean log-likelihood less the penalty. */
+static double penalised(const climb *m, ptrdiff_t s, const double *vector, const look *at) {
+    const ptrdiff_t k = m->k, D = m->D;
+    const double *A = vector, *W = vector + k * D, *pooled = m->pooled + s * D;
+    double gate = 0, experts = 0;
+    for (ptrdiff_t d = 0; d < D; d++) {
+        double mean = 0;
+        for (ptrdiff_t c = 0; c < k; c++) mean += W[c * D + d];
+        mean /= k;
+        for (ptrdiff_t c = 0; c < k; c++) {
+            gate += (W[c * D + d] - mean) * (W[c * D + d] - mean);
+            experts += (A[c * D + d] - pooled[d]) * (A[c * D + d] - pooled[d]);
+        }
+    }
+    if (m->noise == PER_EXPERT) {
+        double mean = 0;
+        for (ptrdiff_t c = 0; c < k; c++) mean += at->log_scale[c] / k;
+        for (ptrdiff_t c = 0; c < k; c++) experts += (at->log_scale[c] - mean) * (at->log_scale[c] - mean);
+    }
+    return at->log_likelihood - 0.5 * m->gate[s] * gate - (m->own[s] > 0 ? 0.5 * m->own[s] * experts : 0);
+}
+
+/* Gradient of the objective. */
+static void slopes(const climb *m, ptrdiff_t s, const double *vector, const double *sigma, const look *at,
+                   double *gradient) {
+    const ptrdiff_t k = m->k, D = m->D;
+    const double *A = vector, *W = vector + k * D, *pooled = m->pooled + s * D;
+    const double own = m->own[s], gate = m->gate[s];
+    for (ptrdiff_t d = 0; d < D; d++) {
+        double mean = 0;
+        for (ptrdiff_t c = 0; c < k; c++) mean += W[c * D + d];
+        mean /= k;
+        for (ptrdiff_t c = 0; c < k; c++) {
+            const ptrdiff_t i = c * D + d;
+            gradient[i] = at->expert[i] * 2 * at->half[c] - own * (A[i] - pooled[d]);
+            gradient[k * D + i] = at->gate[i] - gate * (W[i] - mean);
+        }
+    }
+    if (m->noise == KNOWN) return;
+    double *noise = gradient + 2 * k * D, mean = 0, all = 0;
+    for (ptrdiff_t c = 0; c < k; c++) mean += at->log_scale[c] / k;
+    for (ptrdiff_t c = 0; c < k; c++) {
+        const double slope =
+            at->squares[c] * 2 * at->half[c] - at->share[c] - own * (at->log_scale[c] - mean);
+        if (m->noise == SHARED)
+            all += slope;
+        else
+            noise[c] = sigma[c] <= m->floor * (1 + 1e-9) && slope < 0 ? 0 : slope;
+    }
+    if (m->noise == SHARED) noise[0] = sigma[0] <= m->floor * (1 + 1e-9) && all < 0 ? 0 : all;
+}
+
+/* EM's curvature at a look with Gram matrices. */
+static void curvatures(const climb *m, ptrdiff_t s, const look *at) {
+    const ptrdiff_t k = m->k, D = m->D;
+    double *factors = m->factors + s * 2 * k * D * D, *scales = m->scales + s * k;
+    const double least = FEWEST_ROWS / m->total;
+    for (ptrdiff_t c = 0; c < k; c++) {
+        factored(D, at->grams + c * D * D, 2 * at->half[c], m->own[s], factors + c * D * D);
+        factored(D, at->grams + (k + c) * D * D, 1.0, m->gate[s], factors + (k + c) * D * D);
+        scales[c] = 1.0 / (2 * (at->share[c] > least ? at->share[c] : least) + m->own[s]);
+    }
+}
+
+/* A gradient times the inverse curvature. */
+static void applied(const climb *m, ptrdiff_t s, const double *gradient, double *out) {
+    const ptrdiff_t k = m->k, D = m->D;
+    const double *factors = m->factors + s * 2 * k * D * D, *scales = m->scales + s * k;
+    for (ptrdiff_t c = 0; c < 2 * k; c++) solved(D, factors + c * D * D, gradient + c * D, out + c * D);
+    const double *noise = gradient + 2 * k * D;
+    double *moved = out + 2 * k * D, all = 0;
+    for (ptrdiff_t c = 0; c < k; c++) all += 1.0 / scales[c];
+    if (m->noise == SHARED) moved[0] = noise[0] / all;
+    for (ptrdiff_t c = 0; m->noise == PER_EXPERT && c < k; c++) moved[c] = noise[c] * scales[c];
+}
+
+/* -- directions ------------------------------------------------------------------------------------------------------ */
+
+/* Logs of the scales after an EM step that moves experts by `steps`; `logs` holds k numbers. */
+static void em_logs(const climb *m, ptrdiff_t s, const look *at, const double *steps, double *logs) {
+    const ptrdiff_t k = m->k, D = m->D, groups = m->noise == SHARED ? 1 : k;
+    const double own = m->noise == SHARED ? 0 : m->own[s], least = m->floor * m->floor;
+    double left[groups], mass[groups];
+    memset(left, 0, sizeof left);
+    memset(mass, 0, sizeof mass);
+    for (ptrdiff_t c = 0; c < k; c++) {
+        const double *G = at->grams + c * D * D, *step = steps + c * D;
+        double after = at->squares[c] - 2 * dot(D, step, at->expert + c * D);
+        for (ptrdiff_t d = 0; d < D; d++) after += step[d] * (2 * dot(d, G + d * D, step) + G[d * D + d] * step[d]);
+        left[groups == 1 ? 0 : c] += after;
+        mass[groups == 1 ? 0 : c] += at->share[c] > 2.2250738585072014e-308 ? at->share[c] : 2.2250738585072014e-308;
+    }
+    for (ptrdiff_t c = 0; c < groups; c++) {
+        left[c] = left[c] > least * mass[c] ? left[c] : least * mass[c];
+        logs[c] = 0.5 * log(left[c] / mass[c]);
+    }
+    for (int turn = 0; own > 0 && turn < NOISE_STEPS; turn++) {
+        double mean = 0;
+        for (ptrdiff_t c = 0; c < k; c++) mean += logs[c] / k;
+        for (ptrdiff_t c = 0; c < k; c++) {
+            const double curve = left[c] * exp(-2 * logs[c]), pull = own * (logs[c] - mean);
+            logs[c] += (curve - mass[c] - pull) / (2 * curve + own);
+        }
+    }
+    for (ptrdiff_t c = 0; c < groups; c++) {
+        const double lowest = log(m->floor);
+        logs[c] = logs[c] > lowest ? logs[c] : lowest;
+    }
+}
+
+/* Where an EM step leads from where a model stands. */
+static void em_direction(const climb *m, ptrdiff_t s, const look *at) {
+    const ptrdiff_t P = parameters(m), noises = P - 2 * m->k * m->D;
+    double *direction = m->direction + s * P, *noise = direction + 2 * m->k * m->D;
+    applied(m, s, m->gradient + s * P, direction);
+    if (m->noise == KNOWN) return;
+    em_logs(m, s, at, direction, noise);
+    for (ptrdiff_t c = 0; c < noises; c++) noise[c] -= m->vector[s * P + 2 * m->k * m->D + c];
+}
+
+static void forgotten(const climb *m, ptrdiff_t s) {
+    const ptrdiff_t count = m->pairs * parameters(m);
+    memset(m->steps + s * count, 0, sizeof(double) * count);
+    memset(m->falls + s * count, 0, sizeof(double) * count);
+    for (ptrdiff_t i = 0; i < m->pairs; i++) m->products[s * m->pairs + i] = 1;
+}
+
+/* A new pair of model s, which moves to `vector` with `gradient`; wrong curvature, and all are forgotten. */
+static void remembered(const climb *m, ptrdiff_t s, const double *vector, const double *gradient) {
+    const ptrdiff_t P = parameters(m), last = m->pairs - 1;
+    double *steps = m->steps + s * m->pairs * P, *falls = m->falls + s * m->pairs * P, *products = m->products + s * m->pairs;
+    const double *before = m->vector + s * P, *slope = m->gradient + s * P;
+    double product = 0, length = 0, fall = 0;
+    for (ptrdiff_t i = 0; i < P; i++) {
+        const double step = vector[i] - before[i], change = slope[i] - gradient[i];
+        product += step * change;
+        length += step * step;
+        fall += change * change;
+    }
+    if (!(product > 1e-10 * sqrt(length * fall))) {
+        forgotten(m, s);
+        return;
+    }
+    memmove(steps, steps + P, sizeof(double) * last * P);
+    memmove(falls, falls + P, sizeof(double) * last * P);
+    memmove(products, products + 1, sizeof(double) * last);
+    for (ptrdiff_t i = 0; i < P; i++) {
+        steps[last * P + i] = vector[i] - before[i];
+        falls[last * P + i] = slope[i] - gradient[i];
+    }
+    products[last] = product;
+}
+
+/* A new direction of L-BFGS by its two loops; a pair that is not there is zero. One that does not climb is EM's. */
+static void renewed(const climb *m, ptrdiff_t s, double *left, double *used) {
+    const ptrdiff_t P = parameters(m), pairs = m->pairs;
+    const double *steps = m->steps + s * pairs * P, *falls = m->falls + s * pairs * P, *products = m->products + s * pairs;
+    const double *gradient = m->gradient + s * P;
+    double *direction = m->direction + s * P;
+    memcpy(left, gradient, sizeof(double) * P);
+    for (ptrdiff_t i = pairs - 1; i >= 0; i--) {
+        used[i] = dot(P, steps + i * P, left) / products[i];
+        for (ptrdiff_t j = 0; j < P; j++) left[j] -= used[i] * falls[i * P + j];
+    }
+    applied(m, s, left, direction);
+    for (ptrdiff_t i = 0; i < pairs; i++) {
+        const double more = used[i] - dot(P, falls + i * P, direction) / products[i];
+        for (ptrdiff_t j = 0; j < P; j++) direction[j] += more * steps[i * P + j];
+    }
+    if (!(dot(P, gradient, direction) > 0)) {
+        forgotten(m, s);
+        applied(m, s, gradient, direction);
+    }
+}
+
+/* -- steps ----------------------------------------------------------------------------------------------------------- */
+
+static look look_in(const climb *m, double **work) {
+    const ptrdiff_t k = m->k, D = m->D;
+    look at = {0};
+    at.share = taken(work, k), at.squares = taken(work, k), at.log_scale = taken(work, k), at.half = taken(work, k);
+    at.expert = taken(work, 2 * k * D), at.gate = at.expert + k * D;
+    at.grams = taken(work, 2 * k * D * D);
+    at.channels = taken(work, 2 * k * STRIP), at.curves = taken(work, 2 * k * STRIP);
+    at.work = taken(work, 2 * k * STRIP);
+    at.scaled = taken(work, m->padded * STRIP);
+    at.sums = taken(work, 2 * k * m->padded * LANES);
+    at.tiles = taken(work, 2 * k * tiles_of(m) * TILE * TILE * LANES);
+    return at;
+}
+
+/* Move model s to where it was looked at. */
+static void accepted(const climb *m, ptrdiff_t s, const double *vector, const double *sigma, const double *gradient,
+                     const look *at, double value) {
+    const ptrdiff_t P = parameters(m);
+    memcpy(m->vector + s * P, vector, sizeof(double) * P);
+    memcpy(m->sigma + s * m->k, sigma, sizeof(double) * m->k);
+    memcpy(m->gradient + s * P, gradient, sizeof(double) * P);
+    memcpy(m->share + s * m->k, at->share, sizeof(double) * m->k);
+    m->objective[s] = value;
+    m->log_likelihood[s] = at->log_likelihood;
+}
+
+/* Objective, gradient, curvature and EM's direction where models first to last - 1 stand. */
+void skmoe_climb_begin(const climb *m, ptrdiff_t first, ptrdiff_t last, double *work) {
+    look at = look_in(m, &work);
+    const ptrdiff_t P = parameters(m);
+    for (ptrdiff_t s = first; s < last; s++) {
+        double *vector = m->vector + s * P, *sigma = m->sigma + s * m->k, *gradient = m->gradient + s * P;
+        looked(m, s, vector, sigma, &at, 1);
+        slopes(m, s, vector, sigma, &at, gradient);
+        accepted(m, s, vector, sigma, gradient, &at, penalised(m, s, vector, &at));
+        curvatures(m, s, &at);
+        em_direction(m, s, &at);
+        forgotten(m, s);
+    }
+}
+
+/* EM's directions become those of L-BFGS without any pairs. */
+void skmoe_climb_turn(const climb *m, ptrdiff_t first, ptrdiff_t last) {
+    const ptrdiff_t P = parameters(m);
+    for (ptrdiff_t s = first; s < last; s++) {
+        forgotten(m, s);
+        applied(m, s, m->gradient + s * P, m->direction + s * P);
+        m->size[s] = 1;
+    }
+}
+
+/* So many steps of models first to last - 1, of L-BFGS or of EM; `age` steps were made before. */
+void skmoe_climb_steps(const climb *m, ptrdiff_t first, ptrdiff_t last, ptrdiff_t count, ptrdiff_t age, int quasi_newton,
+                       double *work) {
+    look at = look_in(m, &work);
+    const ptrdiff_t k = m->k, P = parameters(m);
+    double *sigma = taken(&work, k), *vector = taken(&work, P), *gradient = taken(&work, P), *left = taken(&work, P);
+    double *used = taken(&work, m->pairs);
+    for (ptrdiff_t s = first; s < last; s++)
+        for (ptrdiff_t step = age; step < age + count; step++) {
+            const int fresh = !quasi_newton || step % REFRESH == 0;
+            const double size = m->size[s], before = m->objective[s];
+            const double *direction = m->direction + s * P;
+            for (ptrdiff_t i = 0; i < P; i++) vector[i] = m->vector[s * P + i] + size * direction[i];
+            memcpy(sigma, m->sigma + s * k, sizeof(double) * k);
+            scales_of(m, vector, sigma);
+            looked(m, s, vector, sigma, &at, fresh);
+            const double value = penalised(m, s, vector, &at);
+            double slope = quasi_newton ? dot(P, m->gradient + s * P, direction) : 0;
+            slope = slope > 0 ? slope : 0;
+            int good = isfinite(value) && value >= before + SUFFICIENT * size * slope - ROUNDING * (1 + fabs(before));
+            for (ptrdiff_t c = 0; c < k; c++) good &= at.share[c] * m->total >= FEWEST_ROWS;
+            const int lost = !good && size < GIVE_UP;
+            if (good) {
+                slopes(m, s, vector, sigma, &at, gradient);
+                if (quasi_newton) remembered(m, s, vector, gradient);
+                if (fresh) curvatures(m, s, &at);
+                accepted(m, s, vector, sigma, gradient, &at, value > before ? value : before);
+            }
+            if (lost) forgotten(m, s);
+            m->size[s] = good || lost ? 1 : size * SHRINK;
+            if (quasi_newton && (good || lost)) renewed(m, s, left, used);
+            if (!quasi_newton && good) em_direction(m, s, &at);
+        }
+}

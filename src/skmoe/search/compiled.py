@@ -1,0 +1,191 @@
+"""Climbs by compiled code (``climb.c``), for linear experts with Gaussian noise over few enough rows on a CPU.
+
+A step of a batch is a hundred calls of NumPy, which on few rows take longer than the sums; compiled, some steps of all
+models are one call. Elsewhere `skmoe.search.climb` takes the same steps.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import c_double, c_int, c_ssize_t, c_void_p
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from skmoe.likelihood import Problem
+from skmoe.likelihood.batch import ThetaBatch, has_compiled_sums
+from skmoe.likelihood.fused import LIBRARY, STRIP
+from skmoe.rows.threads import in_order, threads_allowed
+from skmoe.search.climb import MANY_COLUMNS, BatchAscent, OnStep, OwnRows
+
+__all__ = ["CompiledAscent", "batch_ascent"]
+
+VERSION = 1
+"""Of the functions' signature, as in ``climb.c``."""
+TILE = 3
+"""Inputs are filled up to a multiple of this."""
+MOST_DOUBLES = 2**20
+"""Size of the inputs, 8 MiB, up to which they are laid out once more, in strips."""
+AT_ONCE = 1e9
+"""Operations between two looks at the clock."""
+SHARED_WORK = 3e7
+"""Operations from which models are shared out over threads."""
+KINDS = {"shared": 1, "per-expert": 2}
+"""How ``climb.c`` calls the noise; known scales are 0."""
+SIZES = ("strips", "D", "padded", "k", "noise", "pairs", "y_model", "weight_model")
+ROWS = ("U", "y", "weight")
+PENALTY = ("own", "gate", "pooled", "base")
+STATE = ("vector", "sigma", "objective", "log_likelihood", "share", "gradient", "direction", "size")
+CURVATURE = ("factors", "scales", "steps", "falls", "products")
+
+
+class _Climb(ctypes.Structure):
+    """The struct of ``climb.c``."""
+
+    _fields_ = [
+        *((name, c_ssize_t) for name in SIZES),
+        ("total", c_double),
+        ("floor", c_double),
+        *((name, c_void_p) for name in (*ROWS, *PENALTY, *STATE, *CURVATURE)),
+    ]
+
+
+@lru_cache(maxsize=1)
+def _library() -> Any | None:
+    """The compiled functions, or None where they were not built, or for another version of this module."""
+    if not LIBRARY.exists():
+        return None
+    library = ctypes.CDLL(str(LIBRARY))
+    if not hasattr(library, "skmoe_climb_version") or library.skmoe_climb_version() != VERSION:
+        return None
+    models: list[Any] = [c_void_p, c_ssize_t, c_ssize_t]
+    library.skmoe_climb_work.argtypes, library.skmoe_climb_work.restype = [c_void_p], c_ssize_t
+    library.skmoe_climb_begin.argtypes = [*models, c_void_p]
+    library.skmoe_climb_turn.argtypes = models
+    library.skmoe_climb_steps.argtypes = [*models, c_ssize_t, c_ssize_t, c_int, c_void_p]
+    for function in (library.skmoe_climb_begin, library.skmoe_climb_turn, library.skmoe_climb_steps):
+        function.restype = None
+    return library
+
+
+def batch_ascent(
+    problem: Problem,
+    batch: ThetaBatch,
+    penalties: np.ndarray | None = None,
+    *,
+    own: OwnRows | None = None,
+    on_step: OnStep | None = None,
+) -> BatchAscent:
+    """A climb of several models, by compiled code where there is some for it."""
+    rows, D = problem.rows, problem.rows.map.De
+    small = isinstance(rows.X, np.ndarray) and D <= MANY_COLUMNS and rows.n * D <= MOST_DOUBLES
+    kind = CompiledAscent if small and has_compiled_sums(problem) and _library() is not None else BatchAscent
+    return kind(problem, batch, penalties, own=own, on_step=on_step)
+
+
+def _in_strips(columns: np.ndarray) -> np.ndarray:
+    """Numbers (m, n) as (m, strips * STRIP), filled up with zeros."""
+    columns = np.atleast_2d(columns)
+    filled = np.zeros((len(columns), -(-columns.shape[1] // STRIP) * STRIP))
+    filled[:, : columns.shape[1]] = columns
+    return filled
+
+
+class CompiledAscent(BatchAscent):
+    """The same climb as its base, by compiled code."""
+
+    def _begin(self, memory: int) -> None:
+        self._taken = 0
+        problem, batch = self.problem, self.batch
+        rows, (S, k, D) = problem.rows, batch.A.shape
+        U, _, y, weight = rows.block(rows.X, rows.y, rows.weight)
+        weights = np.ones((1, rows.n)) if weight is None else np.asarray(weight, dtype=np.float64)[None]
+        weighed = np.ones(S)
+        if self.own is not None:
+            weights = weights * self.own.weight.T
+            weighed = np.sum(weights, axis=1) / problem.total
+        padded = -(-D // TILE) * TILE
+        columns = np.zeros((padded, -(-rows.n // STRIP) * STRIP))
+        columns[:D, : rows.n] = U
+        self.U = np.ascontiguousarray(columns.reshape(padded, -1, STRIP).swapaxes(0, 1))
+        self.y, self.weight = _in_strips(np.asarray(y, dtype=np.float64).T), _in_strips(weights)
+        self.base = problem.family.log_base * weighed
+        P = self.vector.shape[1]
+        self.sigma = np.array(batch.sigma, dtype=np.float64)
+        self.objective, self.log_likelihood, self.size = np.empty(S), np.empty(S), np.ones(S)
+        self.share, self.scales = np.empty((S, k)), np.empty((S, k))
+        self.gradient, self.direction = np.empty((S, P)), np.empty((S, P))
+        self.factors = np.empty((S, 2 * k, D, D))
+        self.steps, self.falls = np.empty((S, memory, P)), np.empty((S, memory, P))
+        self.products = np.empty((S, memory))
+        self._call("skmoe_climb_begin")
+        rows.passes.count += 1
+
+    @property
+    def work(self) -> float:
+        """Operations of the steps since `on_step` was called."""
+        return self._taken * super().work
+
+    def _steps(self, steps: int, *, quasi_newton: bool) -> None:
+        each = super().work
+        while steps > 0:
+            count = int(min(steps, max(1, AT_ONCE // each)))
+            self.objective, self.log_likelihood, self.share = (
+                part.copy() for part in (self.objective, self.log_likelihood, self.share)
+            )
+            self._call("skmoe_climb_steps", count, self._age, int(quasi_newton), shared=count * each >= SHARED_WORK)
+            self._age, self._taken, steps = self._age + count, count, steps - count
+            self.problem.rows.passes.count += count
+            self.batch = self._unpack(self.vector)
+            if self.on_step is not None:
+                self.on_step(self)
+
+    def _turn(self) -> None:
+        self._call("skmoe_climb_turn", work=False)
+
+    def _call(self, name: str, *how: int, work: bool = True, shared: bool = False) -> None:
+        """Call a compiled function for all models, on as many threads as may be where there is much to do."""
+        library, models = _library(), len(self)
+        assert library is not None, "batch_ascent was not asked"
+        function, state = getattr(library, name), self._struct()
+
+        def part(first: int, last: int) -> None:
+            space = np.empty(library.skmoe_climb_work(ctypes.byref(state)) if work else 0)
+            function(ctypes.byref(state), first, last, *how, *([space.ctypes.data] if work else []))
+
+        threads = min(threads_allowed(), models) if shared else 1
+        if threads == 1:
+            part(0, models)
+            return
+        ends = [models * i // (2 * threads) for i in range(2 * threads + 1)]
+        for _ in in_order(part, [(a, b) for a, b in pairwise(ends) if b > a], threads):
+            pass
+
+    def _struct(self) -> _Climb:
+        _, k, D = self.batch.A.shape
+        numbers = {
+            "strips": self.U.shape[0],
+            "D": D,
+            "padded": self.U.shape[1],
+            "k": k,
+            "noise": 0 if self._known else KINDS[str(self.problem.settings.noise)],
+            "pairs": self.steps.shape[1],
+            "y_model": self.y.shape[1] if len(self.y) > 1 else 0,
+            "weight_model": self.weight.shape[1] if len(self.weight) > 1 else 0,
+            "total": self.problem.total,
+            "floor": self.problem.noise_floor,
+        }
+        self._held = {name: np.ascontiguousarray(getattr(self.ridges, name)) for name in PENALTY[:3]}
+        arrays = {name: getattr(self, name) for name in (*ROWS, "base", *STATE, *CURVATURE)} | self._held
+        return _Climb(**numbers, **{name: array.ctypes.data for name, array in arrays.items()})
+
+    def keep(self, rows: np.ndarray) -> None:
+        """Go on with some of the models only."""
+        self.batch, self.ridges = self.batch.picked(rows), self.ridges.picked(rows)
+        for name in (*STATE, *CURVATURE, "base"):
+            setattr(self, name, getattr(self, name)[rows])
+        for name in ("y", "weight"):
+            if len(getattr(self, name)) > 1:
+                setattr(self, name, getattr(self, name)[rows])
