@@ -110,9 +110,11 @@ def maximise(
     rows = max(config.subsample_rows_per_parameter * problem.n_parameters, config.subsample_least_rows)
     many = config.subsample_part * rows < problem.n
     ascent = Ascent(Point(problem, theta).taking("gradient" if many or near else "em"), on_step)
+    enough = 0.0
     if many:
         near = _climb_by_subsample(ascent, rows, control, config, near, rng or np.random.default_rng(0))
-    return Fit.of(ascent, _climb(ascent, control, config, near))
+        enough = control.tol if near else 0.0
+    return Fit.of(ascent, _climb(ascent, control, config, near, enough))
 
 
 def extend(
@@ -128,7 +130,7 @@ def extend(
     says how far the optimum is. Only where that is not near do EM and Newton steps follow.
     """
     ascent = Ascent(Point(problem, part.theta).taking("gradient"), on_step)
-    _carry(ascent, part, POLISH if problem.family.smooth else control.tol)
+    _carry(ascent, part, control)
     return Fit.of(ascent, _climb(ascent, control, config, near=True, enough=control.tol))
 
 
@@ -200,13 +202,16 @@ def _climb_by_subsample(
     if not ascent.allows(there):  # the subsample led astray: start over on all rows
         return False
     ascent.go(there)
-    return _carry(ascent, part.point, control.tol)
+    return _carry(ascent, part.point, control)
 
 
-def _carry(ascent: Ascent, part: Point, tol: float) -> bool:
-    """L-BFGS on all rows from the optimum of some, where their gradient is known; whether the Hessian allowed it."""
+def _carry(ascent: Ascent, part: Point, control: Control) -> bool:
+    """L-BFGS on all rows from the optimum of some, where their gradient is known; whether the Hessian allowed it.
+
+    It goes down to rounding, since gradients take far less than the information that a last Newton step would need.
+    """
     if part.factor is not None:
-        _quasi_newton(ascent, part.factor, part.free(), tol)
+        _quasi_newton(ascent, part.factor, part.free(), POLISH if ascent.problem.family.smooth else control.tol)
     return part.concave
 
 
