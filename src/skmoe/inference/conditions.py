@@ -174,7 +174,7 @@ def weighted_quantile(
     values: np.ndarray, weight: np.ndarray, levels: tuple[float, ...], order: np.ndarray | None = None
 ) -> np.ndarray:
     """Smallest values up to which the rows have the given shares of the weight; `order` sorts them, if it is known."""
-    order = np.argsort(values, kind="stable") if order is None else order
+    order = np.argsort(values) if order is None else order
     reached = np.cumsum(weight[order])
     at = np.searchsorted(reached, np.asarray(levels) * reached[-1] * (1 - 1e-12))
     return values[order[np.minimum(at, len(values) - 1)]]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from skmoe.likelihood import em_sums
+from skmoe.likelihood import expert_grams
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.model.predictive import Correction
 from skmoe.search import Optimum
@@ -64,7 +64,7 @@ def _effective_parameters(optimum: Optimum) -> np.ndarray:
         return np.full(k, float(De))
     covariance = np.zeros((len(fit.free), len(fit.free)))
     covariance[np.ix_(fit.free, fit.free)] = linalg.cho_solve(factor, np.eye(int(np.sum(fit.free))))
-    gram = em_sums(problem, fit.theta).expert_gram / problem.family.step_scale(fit.theta.sigma)[:, None, None]
+    gram = expert_grams(problem, fit.theta) / problem.family.step_scale(fit.theta.sigma)[:, None, None]
     blocks = np.stack([covariance[i * De : (i + 1) * De, i * De : (i + 1) * De] for i in range(k)])
     return np.minimum(np.sum(blocks * gram, axis=(1, 2)), De)
 

@@ -64,16 +64,22 @@ def callers_slopes(optimum: Optimum) -> np.ndarray:
     k, m = problem.k, problem.family.predictors
     expert, vector = problem.rows.map.slopes()
     told = np.eye(k)[order]
-    experts, gates = np.kron(told, np.eye(m)), (told - told[-1])[:, :-1]  # the last gate vector told is zero
+    experts, gates = _blocks(told, np.eye(m)), (told - told[-1])[:, :-1]  # the last gate vector told is zero
     a, w = k * problem.De, (k - 1) * problem.Dg
     parts = [(slice(0, a), experts, expert), (slice(a, a + w), gates, vector)]
     rows = []
     for columns, which, slopes in parts:
         for part in (slopes[:-1], slopes[-1:]):  # coefficients, then intercepts
             J = np.zeros((len(which) * len(part), problem.n_parameters))
-            J[:, columns] = np.kron(which, part)
+            J[:, columns] = _blocks(which, part)
             rows.append(J)
     return np.vstack([*rows, _noise_slopes(optimum)[order]])
+
+
+def _blocks(which: np.ndarray, part: np.ndarray) -> np.ndarray:
+    """The Kronecker product of two small matrices, without what `numpy.kron` does for others."""
+    product = which[:, None, :, None] * part[None, :, None, :]
+    return product.reshape(len(which) * len(part), -1)
 
 
 def at_zero(covariance: np.ndarray | None, k: int, origin: np.ndarray | None, m: int = 1) -> np.ndarray | None:
