@@ -6,6 +6,7 @@ Gaussian, which is faster. Both laws are symmetric: the upper tail at s is the p
 
 from __future__ import annotations
 
+from math import lgamma, log
 from typing import Any
 
 import numpy as np
@@ -55,11 +56,17 @@ def log_density_and_slopes(s: np.ndarray, u: float) -> tuple[np.ndarray, np.ndar
     series = -0.5 + w * (2 / 3 + w * (-3 / 4 + w * (4 / 5)))
     exact = (w * below - logs) / np.maximum(w, SMALL) ** 2
     bend = squares * squares * np.where(w < SMALL, series, exact)
-    v = 1 / max(u, SERIES)
-    exact = -0.5 * v**2 * float(digamma((v + 1) / 2) - digamma(v / 2) - 1 / v)
-    normaliser = -0.25 + u**2 / 8 - u**4 / 4 if u < SERIES else exact
-    value = float(log_normaliser(u)) - 0.5 * (1 + u) * ratio
-    return value, -(1 + u) * s * below, normaliser - 0.5 * (ratio + (1 + u) * bend)
+    level, slope = _normaliser(float(u))
+    return level - 0.5 * (1 + u) * ratio, -(1 + u) * s * below, slope - 0.5 * (ratio + (1 + u) * bend)
+
+
+def _normaliser(u: float) -> tuple[float, float]:
+    """The number `log_normaliser` of one u, and its derivative."""
+    if u < SERIES:
+        return -u / 4 + u**3 / 24 - u**5 / 20 - HALF_LOG_2PI, -0.25 + u**2 / 8 - u**4 / 4
+    v = 1 / u
+    level = lgamma((v + 1) / 2) - lgamma(v / 2) - 0.5 * log(v / 2) - HALF_LOG_2PI
+    return level, -0.5 * v**2 * float(digamma((v + 1) / 2) - digamma(v / 2) - 1 / v)
 
 
 def _either(gaussian: Any, student: Any, x: Any, dof: Any) -> np.ndarray:
