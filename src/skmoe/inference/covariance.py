@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
 
 from skmoe.likelihood import score_outer
 from skmoe.search import Optimum
-from skmoe.search.solvers import cholesky
 
 __all__ = ["Covariance", "at_zero", "callers_slopes", "covariance_of", "slopes_at_zero", "split", "split_errors"]
 
@@ -30,32 +28,26 @@ def covariance_of(optimum: Optimum | None, *, robust: bool = True) -> Covariance
 
     Without `robust` the pass over the rows that the sandwich formula needs is saved, and both versions are the same.
     """
-    if optimum is None or not optimum.fit.identified:
+    inverse = None if optimum is None else optimum.fit.inverse
+    if optimum is None or inverse is None:
         return None
     problem, fit = optimum.problem, optimum.fit
     outer = fit.curvature.information
     if robust:
         outer = score_outer(problem, fit.theta) if fit.curvature.outer is None else fit.curvature.outer
-    inner = covariances(fit.curvature.information, outer, fit.free, problem.total)
+    inner = covariances(inverse, outer, problem.total)
     J = callers_slopes(optimum)
     return Covariance(*(J @ C @ J.T for C in inner))
 
 
-def covariances(
-    information: np.ndarray, outer: np.ndarray, free: np.ndarray, n: float
-) -> tuple[np.ndarray, np.ndarray]:
+def covariances(inverse: np.ndarray, outer: np.ndarray, n: float) -> tuple[np.ndarray, np.ndarray]:
     """Covariance of the estimate by the observed information, and its sandwich version, (p, p) each.
 
-    `information` and `outer` are per row; parameters that are not `free` (noise on its floor) have no variance.
+    The `inverse` of the information and `outer` are per row; parameters that are not free (noise on its floor), zero in
+    the inverse, have no variance.
     """
-    model, robust = np.zeros_like(information), np.zeros_like(information)
-    inside = np.ix_(free, free)
-    H = information[inside]
-    factor = cholesky(H)  # scaled to a unit diagonal, as when the information was found positive definite
-    inverse = (linalg.pinvh(H) if factor is None else linalg.cho_solve(factor, np.eye(len(H)))) / n
-    model[inside] = 0.5 * (inverse + inverse.T)
-    robust[inside] = n * inverse @ outer[inside] @ inverse
-    return model, robust
+    inverse = inverse / n
+    return 0.5 * (inverse + inverse.T), n * inverse @ outer @ inverse
 
 
 def callers_slopes(optimum: Optimum) -> np.ndarray:

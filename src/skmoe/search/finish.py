@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy import linalg
@@ -17,7 +18,7 @@ from skmoe.search.ascent import SUFFICIENT, Ascent, Point
 from skmoe.search.compiled import batch_ascent
 from skmoe.search.config import SearchConfig
 from skmoe.search.records import Control
-from skmoe.search.solvers import Pair, two_loop
+from skmoe.search.solvers import Pair, inverse_over, two_loop
 
 __all__ = ["EMTrace", "Fit", "extend", "maximise", "newton_is_costly", "polish", "run_em"]
 
@@ -56,6 +57,11 @@ class Fit:
     def objective(self) -> float:
         """What was maximised: mean log-likelihood less the penalty."""
         return self.trace[-1]
+
+    @cached_property
+    def inverse(self) -> np.ndarray | None:
+        """Inverse of the information over the free parameters, zero for others, (p, p); None where it is singular."""
+        return inverse_over(self.curvature.information, self.free)
 
     @classmethod
     def of(cls, ascent: Ascent, converged: bool) -> Fit:
@@ -107,6 +113,8 @@ def maximise(
     """
     control, config = control or Control(), config or SearchConfig()
     problem = problem.in_memory()
+    # one regression by least squares is two Newton steps away from anywhere near it
+    near = near or (problem.k == 1 and problem.family.least_squares and not newton_is_costly(problem))
     rows = max(config.subsample_rows_per_parameter * problem.n_parameters, config.subsample_least_rows)
     many = config.subsample_part * rows < problem.n
     ascent = Ascent(Point(problem, theta).taking("gradient" if many or near else "em"), on_step)
