@@ -145,7 +145,8 @@ def _starts(T2: np.ndarray, T3: np.ndarray, k: int, rng: np.random.Generator) ->
 
 
 def _order_weights(problem: _Problem, state: _State, r: int) -> np.ndarray:
-    return state.p + sum(mode.factor[r - 1] * state.D[:, f] for f, mode in enumerate(problem.modes))
+    parts = [mode.factor[r - 1] * state.D[:, f] for f, mode in enumerate(problem.modes)]
+    return state.p + reduce(np.add, parts) if parts else state.p
 
 
 def _legs(state: _State, table: np.ndarray) -> list[np.ndarray]:
