@@ -71,7 +71,7 @@ def callers_slopes(optimum: Optimum) -> np.ndarray:
 def _blocks(which: np.ndarray, part: np.ndarray) -> np.ndarray:
     """The Kronecker product of two small matrices, without what `numpy.kron` does for others."""
     product = which[:, None, :, None] * part[None, :, None, :]
-    return product.reshape(len(which) * len(part), -1)
+    return product.reshape(len(which) * len(part), which.shape[1] * part.shape[1])
 
 
 def at_zero(covariance: np.ndarray | None, k: int, origin: np.ndarray | None, m: int = 1) -> np.ndarray | None:
