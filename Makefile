@@ -21,7 +21,8 @@ help:
 	@echo "make bench-real   skmoe on rows held out of real tables, beside boosting, forests and least squares; UCI=FOLDER for those too"
 	@echo "make bench-tables  skmoe fit on real tables as they come: gaps, dates, text, decimal commas"
 
-$(VENV)/.installed: pyproject.toml hatch_build.py src/skmoe/likelihood/fused.c
+COMPILED := src/skmoe/likelihood/strips.h src/skmoe/likelihood/fused.c src/skmoe/search/climb.c
+$(VENV)/.installed: pyproject.toml hatch_build.py $(COMPILED)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[test]"
 	touch $@

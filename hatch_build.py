@@ -56,7 +56,7 @@ class CompileHook(BuildHookInterface):
         root = Path(self.root)
         if os.name != "posix" or not compiled(root, root / LIBRARY):
             print(
-                "skmoe: no C compiler found; installed without compiled code, fits take about twice as long",
+                "skmoe: no C compiler found; installed without compiled code, fits take up to four times as long",
                 file=sys.stderr,
             )
             return

@@ -162,22 +162,25 @@ def hook():
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler here")
 def test_library_is_compiled_once_and_again_when_its_source_changes(hook, tmp_path, monkeypatch):
     monkeypatch.delenv("CC", raising=False)
-    source, library = tmp_path / "fused.c", tmp_path / "libfused.so"
-    shutil.copy(ROOT / hook.SOURCE, source)
-    assert hook.compiled(source, library)
-    first = library.stat()
-    assert hook.compiled(source, library)
-    assert library.stat().st_ino == first.st_ino
-    source.touch()
-    assert hook.compiled(source, library)
-    assert library.stat().st_ino != first.st_ino
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["fused.c", "libfused.so"]
+    library, sources = tmp_path / "libfused.so", (*hook.SOURCES, hook.HEADER)
+    for source in sources:
+        (tmp_path / source).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / source, tmp_path / source)
+    assert hook.compiled(tmp_path, library)
+    for source in sources:
+        before = library.stat()
+        assert hook.compiled(tmp_path, library)
+        assert library.stat().st_ino == before.st_ino
+        (tmp_path / source).touch()
+        assert hook.compiled(tmp_path, library)
+        assert library.stat().st_ino != before.st_ino
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["libfused.so", "src"]
 
 
 @pytest.mark.parametrize("compiler", ["no-such-compiler", "false"])
 def test_without_a_compiler_nothing_is_compiled(hook, tmp_path, monkeypatch, compiler):
     monkeypatch.setenv("CC", compiler)
-    assert not hook.compiled(ROOT / hook.SOURCE, tmp_path / "libfused.so")
+    assert not hook.compiled(ROOT, tmp_path / "libfused.so")
     assert not list(tmp_path.iterdir())
 
 

@@ -10,6 +10,7 @@ from skmoe import make_moe
 from skmoe.likelihood import em_sums, gradient
 from skmoe.likelihood.batch import ThetaBatch
 from skmoe.search.climb import BatchAscent
+from skmoe.search.compiled import batch_ascent
 from skmoe.search.config import SearchConfig
 from skmoe.search.ends import climb_all, distinct
 from skmoe.search.finish import maximise
@@ -24,14 +25,22 @@ def problem_and_batch(count=3, k=3, g="linear", d=3, **settings):
     return problem, starts, ThetaBatch.of([start.theta for start in starts])
 
 
+@pytest.fixture(params=[BatchAscent, batch_ascent], ids=["numpy", "compiled"])
+def climb(request):
+    """A climb by NumPy, and by compiled code where there is some."""
+    return request.param
+
+
 @pytest.mark.parametrize("noise", ["shared", "per-expert", 0.3])
 @pytest.mark.parametrize("g", ["linear", "sigmoid"])
-def test_no_step_goes_down(g, noise):
+def test_no_step_goes_down(climb, g, noise):
     problem, _, batch = problem_and_batch(g=g, noise=noise)
     levels = []
-    ascent = BatchAscent(problem, batch, on_step=lambda a: levels.append(a.objective))
-    ascent.em(4)
-    ascent.quasi_newton(20)
+    ascent = climb(problem, batch, on_step=lambda a: levels.append(a.objective))
+    for _ in range(4):
+        ascent.em(1)
+    for _ in range(20):
+        ascent.quasi_newton(1)
     assert len(levels) == 24
     assert np.all(np.diff(levels, axis=0) >= 0)
     for s in range(3):
@@ -43,9 +52,9 @@ def test_no_step_goes_down(g, noise):
 
 @pytest.mark.parametrize("penalty", [0.0, 2.0])
 @pytest.mark.parametrize("noise", ["shared", "per-expert"])
-def test_long_climb_ends_at_an_optimum(noise, penalty):
+def test_long_climb_ends_at_an_optimum(climb, noise, penalty):
     problem, _, batch = problem_and_batch(noise=noise, penalty=penalty)
-    ascent = BatchAscent(problem, batch)
+    ascent = climb(problem, batch)
     ascent.em(4)
     ascent.quasi_newton(150)
     for s in range(3):
@@ -54,11 +63,11 @@ def test_long_climb_ends_at_an_optimum(noise, penalty):
         assert maximise(problem, theta, near=True).objective == pytest.approx(ascent.objective[s], abs=1e-8)
 
 
-def test_em_step_is_that_of_a_single_model_but_for_the_gate():
+def test_em_step_is_that_of_a_single_model_but_for_the_gate(climb):
     problem, starts, batch = problem_and_batch(count=2, noise="per-expert")
     from skmoe.search.ascent import em_step
 
-    ascent = BatchAscent(problem, batch)
+    ascent = climb(problem, batch)
     goal = ascent._unpack(ascent.vector + ascent.direction)
     for s, start in enumerate(starts):
         one = em_step(problem, start.theta, em_sums(problem, start.theta))
@@ -66,10 +75,10 @@ def test_em_step_is_that_of_a_single_model_but_for_the_gate():
         np.testing.assert_allclose(goal.sigma[s], one.sigma, rtol=1e-6)
 
 
-def test_each_model_may_have_a_penalty_of_its_own():
+def test_each_model_may_have_a_penalty_of_its_own(climb):
     problem, starts, _ = problem_and_batch(count=1, noise="per-expert")
     strengths = np.array([0.0, 5.0, 500.0])
-    ascent = BatchAscent(problem, ThetaBatch.of([starts[0].theta] * 3), penalties=strengths)
+    ascent = climb(problem, ThetaBatch.of([starts[0].theta] * 3), penalties=strengths)
     ascent.em(4)
     ascent.quasi_newton(100)
     sizes = np.linalg.norm(ascent.batch.W - ascent.batch.W.mean(axis=1, keepdims=True), axis=(1, 2))
@@ -79,9 +88,9 @@ def test_each_model_may_have_a_penalty_of_its_own():
         assert em_sums(own, ascent.batch.theta(s)).objective == pytest.approx(ascent.objective[s], rel=1e-9)
 
 
-def test_models_climb_the_same_alone_and_in_company():
+def test_models_climb_the_same_alone_and_in_company(climb):
     problem, _, batch = problem_and_batch(count=4, noise="per-expert")
-    together, alone = BatchAscent(problem, batch), BatchAscent(problem, batch.picked([2]))
+    together, alone = climb(problem, batch), climb(problem, batch.picked([2]))
     for ascent in (together, alone):
         ascent.em(3)
         ascent.quasi_newton(10)
@@ -148,11 +157,11 @@ def test_distinct_ends_are_one_of_each_optimum_and_admissible_ones_come_first():
     assert [(e.objective, e.admissible) for e in found] == [(-1.0, True), (-1.5, True), (-0.5, False)]
 
 
-def test_an_expert_keeps_some_rows():
+def test_an_expert_keeps_some_rows(climb):
     """A start with an expert far away, whose next step would leave it none."""
     problem, starts, _ = problem_and_batch(count=1, noise="per-expert")
     theta = labelled_start(problem, np.zeros(problem.n, dtype=int), 0.999)
-    ascent = BatchAscent(problem, ThetaBatch.of([theta, starts[0].theta]))
+    ascent = climb(problem, ThetaBatch.of([theta, starts[0].theta]))
     ascent.em(5)
     ascent.quasi_newton(30)
     assert np.all(ascent.share * problem.total >= 0.5 - 1e-9)

@@ -87,6 +87,9 @@ class SearchConfig:
     """Most rounds of moves."""
     round_patience: int = 2
     """Rounds in a row without a gain after which a search in doubt ends."""
+    unpenalised: float = 2.5
+    """Times that a search takes as long without a penalty, or under less than the least there is to choose from: optima
+    are many then, and far apart."""
     strengths: tuple[float, ...] = (0.3, 3.0)
     """Penalties under which models are grown where there is doubt, beside the one asked for."""
     ladders: int = 1
@@ -108,6 +111,10 @@ class SearchConfig:
     """How many of them in a round."""
     regrow_splits: int = 12
     """Splits tried of a model that is grown by one expert and pruned again: twice as many gain twice as often."""
+    drops: int = 5
+    """Experts, those least missed, each of which is dropped before another is split."""
+    drop_splits: int = 3
+    """Splits tried of a model with one expert fewer."""
     pool: int = 4
     """Ends that are recombined with one another."""
     pairs: int = 3
@@ -197,25 +204,27 @@ class SearchConfig:
 
     def with_starts(self, starts: int) -> SearchConfig:
         """The same search, begun with so many random starts; what follows where ends disagree is wider alike."""
-        if starts == self.starts:
-            return self
-        times = starts / self.starts
+        return replace(self.wider(starts / self.starts), starts=starts)
 
-        def wider(name: str, least: int = 1) -> int:
+    def wider(self, times: float) -> SearchConfig:
+        """The same search, about so many times as long where ends disagree."""
+        if times == 1:
+            return self
+
+        def longer(name: str, least: int = 1) -> int:
             return max(least, round(getattr(self, name) * times))
 
         return replace(
             self,
-            starts=starts,
-            round_patience=wider("round_patience"),
-            rounds=wider("rounds"),
+            round_patience=longer("round_patience"),
+            rounds=longer("rounds"),
             splits=max(2, round(self.splits * times**0.5)),
             beam=max(1, round(self.beam * times**0.5)),
-            near=wider("near"),
-            regrow=wider("regrow"),
-            ladders=wider("ladders"),
-            pool=wider("pool", 2),
-            pairs=wider("pairs"),
-            more_starts=wider("more_starts"),
+            near=longer("near"),
+            regrow=longer("regrow"),
+            ladders=longer("ladders"),
+            pool=longer("pool", 2),
+            pairs=longer("pairs"),
+            more_starts=longer("more_starts"),
             work=self.work * times,
         )

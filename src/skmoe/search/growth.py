@@ -1,4 +1,4 @@
-"""Models grown from smaller ones by splits: from one expert up, or by one expert that is pruned again."""
+"""Models grown from smaller ones by splits: from one expert up, by one that is pruned again, or in place of one."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from skmoe.search.climb import OnStep
 from skmoe.search.compiled import batch_ascent
 from skmoe.search.config import SearchConfig
 from skmoe.search.ends import climb_all, distinct
-from skmoe.search.moves import grown_starts, pruned
+from skmoe.search.moves import grown_starts, pruned, removal_losses
 from skmoe.search.records import Start, StartKind
 
-__all__ = ["ladder", "regrown"]
+__all__ = ["ladder", "regrown", "shrunk"]
 
 
 def ladder(
@@ -68,3 +68,19 @@ def regrown(
     ascent.quasi_newton(further)
     batch = pruned(part, ascent.batch, part.k, config.prune_steps, on_step)
     return [Start(f"re{start.name}", StartKind.SPLIT, batch.theta(i)) for i, start in enumerate(starts)]
+
+
+def shrunk(
+    part: Problem, thetas: list[Theta], config: SearchConfig, rng: np.random.Generator, on_step: OnStep | None = None
+) -> list[Start]:
+    """One of the experts least missed fewer, the others climbed for a while, then one of them split."""
+    batch = ThetaBatch.of(thetas)
+    order = np.argsort(removal_losses(part, batch), axis=1, kind="stable")
+    kept = [np.delete(np.arange(part.k), j) for model in order for j in model[: config.drops]]
+    of = np.repeat(np.arange(len(batch)), len(kept) // len(batch))[:, None]
+    fewer = ThetaBatch(batch.A[of, kept], batch.W[of, kept], batch.sigma[of, kept])
+    ascent = batch_ascent(part.with_experts(part.k - 1), fewer, on_step=on_step)
+    em_steps, further = config.regrow_steps
+    ascent.em(em_steps)
+    ascent.quasi_newton(further)
+    return grown_starts(part, [ascent.batch.theta(i) for i in range(len(ascent))], config, rng, config.drop_splits)

@@ -104,7 +104,10 @@ def learn(
     if request.method == "spectral":
         return _learn_spectral(rows, spec, request, rng, control, config)
     asked = check_request(rows, spec, request.n_experts, config)
-    task = prepare(rows, spec, asked, rng, control, config.with_starts(request.n_init))
+    config = config.with_starts(request.n_init)
+    if not isinstance(spec.penalty, str) and spec.penalty < min(config.penalties):
+        config = config.wider(config.unpenalised)
+    task = prepare(rows, spec, asked, rng, control, config)
     if request.checkpoint is not None:
         table = row_hash(rows.X, rows.y, rows.weight)
         checkpoint = Checkpoint(request.checkpoint, request.settings, table, (task.map.De, task.map.Dg), rng)

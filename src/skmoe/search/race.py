@@ -2,8 +2,8 @@ r"""How starts are compared, and when to stop trying.
 
 1. *Race.* On a subsample, starts of several kinds beside those the caller hands in are climbed as one batch.
 2. *Doubt.* Unless half of the starts agree, or the consistent one and another, models are grown from one expert up by
-   splits. Where ends disagree, or a grown model is better, rounds follow of moves (drop an expert, split another) and
-   of recombined pairs of ends, until so many rounds in a row gain nothing, or until as much work is done as a search
+   splits. Where ends disagree, or a grown model is better, rounds follow of moves (an expert
+   fewer, then another split; one more, then one pruned) and of recombined pairs of ends, until so many rounds in a row gain nothing, or until as much work is done as a search
    may take.
 3. *All rows.* The winners are finished on all rows.
 4. *Moves.* On a subsample again, a round of moves from the best; accept a gain, stop at the first round without one.
@@ -22,7 +22,7 @@ from skmoe.search.climb import BatchAscent
 from skmoe.search.config import SearchConfig
 from skmoe.search.ends import End, climb_all, distinct, ranked
 from skmoe.search.finish import Fit, maximise, newton_is_costly
-from skmoe.search.growth import ladder, regrown
+from skmoe.search.growth import ladder, regrown, shrunk
 from skmoe.search.moves import drop_and_split, recombined
 from skmoe.search.records import Control, Stage, Start, StartKind, StartRecord
 from skmoe.search.starts import by_turns, drawn_starts, pooled_regression
@@ -145,8 +145,14 @@ class Search:
         self._tick(ascent.problem, objective, lambda: ascent.batch.theta(i))
 
     def _climbed(self, part: Problem, starts: Sequence[Start], bar: float = -np.inf) -> list[End]:
+        """Where starts end; beside a `bar`, those of one kind are compared with one another.
+
+        A model with an expert more, pruned, is mostly back where it came from: it is ahead of others from the start.
+        """
         self.most_starts = max(self.most_starts, self.ended + len(starts))
-        ends = climb_all(part, starts, self.config, bar=bar, on_step=self._on_climb)
+        kinds = list(dict.fromkeys(start.kind for start in starts))
+        groups = [kinds.index(start.kind) for start in starts] if bar > -np.inf else None
+        ends = climb_all(part, starts, self.config, bar=bar, groups=groups, on_step=self._on_climb)
         self.ended += len(ends)
         return ends
 
@@ -215,7 +221,8 @@ class Search:
         """Look further where ends disagree: rounds of moves."""
         config = self.config
         self.rows = int(self.rows * config.disputed_rows)  # for later moves: these rows were too few to tell
-        self.most_starts += config.rounds * (config.regrow * (config.splits + config.regrow_splits) + config.pairs)
+        each = config.drops * config.drop_splits + config.regrow_splits
+        self.most_starts += config.rounds * (config.regrow * each + config.pairs)
         ends = self._rounds(part, ends, config.round_patience)
         self.agreement = len(self._witnesses(part, ends))
         return ends
@@ -264,12 +271,12 @@ class Search:
         near = [end for end in tops[: config.near if wide else 1] if (end.objective,) not in done][: config.regrow]
         done |= {(end.objective,) for end in near}
         thetas = [end.start.theta for end in near]
-        for theta in thetas:
-            starts += drop_and_split(part, [theta], config, config.splits)
         if not wide:
-            return starts
+            return [start for theta in thetas for start in drop_and_split(part, [theta], config, config.splits)]
         if thetas:
             starts += regrown(part, thetas, config, self.rng, self._on_climb)
+        if thetas and part.k > 2:
+            starts += shrunk(part, thetas, config, self.rng, self._on_climb)
         pairs = [(a, b) for j, b in enumerate(tops[: config.pool]) for a in tops[:j]]
         pairs = [(a, b) for a, b in pairs if (a.objective, b.objective) not in done][: config.pairs]
         done |= {(a.objective, b.objective) for a, b in pairs}

@@ -1,0 +1,159 @@
+"""Compiled climbs take the steps of those by NumPy, and others are climbed by NumPy as before."""
+
+import numpy as np
+import pytest
+
+from skmoe import MoERegressor, make_moe
+from skmoe.likelihood import InputMap, LaidOutRows, Problem, Settings, fused
+from skmoe.likelihood.batch import ThetaBatch
+from skmoe.model.activations import get_activation
+from skmoe.model.gaussian import GaussianFamily
+from skmoe.search import compiled
+from skmoe.search.climb import BatchAscent, OwnRows
+from skmoe.search.compiled import CompiledAscent, batch_ascent
+
+pytestmark = pytest.mark.skipif(not fused.is_library_built(), reason="skmoe was installed without a C compiler")
+PARTS = ("objective", "log_likelihood", "share", "gradient", "vector", "size")
+
+
+def problem_of(rng, n=300, d=4, k=3, weight=None, outputs=None, g=None, **settings):
+    X = rng.standard_normal((n, d))
+    y = np.where(X[:, 0] > 0, X @ rng.standard_normal(d), X @ rng.standard_normal(d)) + 0.3 * rng.standard_normal(n)
+    if outputs is not None:
+        y = y[:, None] + 0.1 * rng.standard_normal((n, outputs))
+    total = float(n if weight is None else weight.sum())
+    rows = LaidOutRows(np.column_stack([X, np.ones(n)]), y, weight, InputMap.identity(d, intercept=True), total)
+    return Problem(rows, k, g or GaussianFamily.linear(), Settings(**{"noise": "per-expert", **settings}), 1.0)
+
+
+def batch_of(rng, problem, models):
+    A, W = rng.standard_normal((2, models, problem.k, problem.De))
+    return ThetaBatch(A, W - W.mean(axis=1, keepdims=True), np.full((models, problem.k), 0.7))
+
+
+def assert_same(one, other, tolerance):
+    for name in PARTS:
+        got, want = getattr(one, name), getattr(other, name)
+        np.testing.assert_allclose(got, want, atol=tolerance * np.max(np.abs(want), initial=1.0), err_msg=name)
+    for name in ("A", "W", "sigma"):
+        np.testing.assert_allclose(getattr(one.batch, name), getattr(other.batch, name), atol=100 * tolerance)
+
+
+def climbed_beside(problem, batch, own=None):
+    """Both climbs, compared on the way."""
+    pair = CompiledAscent(problem, batch, own=own), BatchAscent(problem, batch, own=own)
+    assert_same(*pair, 1e-12)
+    for ascent in pair:
+        ascent.em(3)
+    assert_same(*pair, 1e-11)
+    for ascent in pair:
+        ascent.quasi_newton(7)
+    assert_same(*pair, 1e-9)
+    for ascent in pair:
+        ascent.keep(np.array([0, len(batch) - 1]))
+        ascent.quasi_newton(5)
+    assert_same(*pair, 1e-7)
+
+
+@pytest.mark.parametrize("penalty", [0.0, 0.3])
+@pytest.mark.parametrize("noise", ["shared", "per-expert", 0.5])
+@pytest.mark.parametrize(("n", "d", "k"), [(200, 1, 2), (64, 2, 1), (257, 8, 4), (500, 5, 7)])
+def test_steps_are_those_of_numpy(rng, n, d, k, noise, penalty):
+    problem = problem_of(rng, n, d, k, noise=noise, penalty=penalty, pooled=rng.standard_normal(d + 1))
+    climbed_beside(problem, batch_of(rng, problem, 4))
+
+
+def test_weights_of_rows_and_of_models_count(rng):
+    weight = rng.exponential(size=300)
+    for problem in (problem_of(rng, penalty=1.0), problem_of(rng, penalty=1.0, weight=weight)):
+        own = OwnRows((rng.random((300, 4)) < 0.8).astype(float), rng.standard_normal((4, problem.De)))
+        climbed_beside(problem, batch_of(rng, problem, 4), own)
+
+
+def test_each_model_may_have_outputs_of_its_own(rng):
+    problem = problem_of(rng, outputs=4)
+    climbed_beside(problem, batch_of(rng, problem, 4))
+
+
+def test_scales_stay_on_their_floor(rng):
+    """An expert through two rows alone: its noise falls until it may not."""
+    problem = problem_of(rng, 100, 1, 2, noise_floor=0.2)
+    climbed_beside(problem, batch_of(rng, problem, 3))
+    ascent = batch_ascent(problem, batch_of(rng, problem, 3))
+    ascent.quasi_newton(60)
+    assert np.min(ascent.batch.sigma) >= 0.2
+
+
+def test_a_step_that_is_no_number_is_not_taken(rng):
+    problem = problem_of(rng)
+    batch = batch_of(rng, problem, 2)
+    ascent = batch_ascent(problem, batch)
+    ascent.direction[0] = np.nan
+    ascent.direction[1] = 1e200
+    before = ascent.objective.copy()
+    ascent.quasi_newton(30)
+    assert np.all(np.isfinite(ascent.vector))
+    assert np.all(ascent.objective >= before)
+
+
+def test_threads_change_no_digit(rng, monkeypatch):
+    problem = problem_of(rng, 400, 5, 4)
+    batch = batch_of(rng, problem, 7)
+    monkeypatch.setattr(compiled, "SHARED_WORK", 0.0)
+    found = []
+    for threads in (1, 2, 5):
+        monkeypatch.setattr(compiled, "threads_allowed", lambda threads=threads: threads)
+        ascent = batch_ascent(problem, batch)
+        ascent.em(3)
+        ascent.quasi_newton(20)
+        found.append(ascent.vector)
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+
+
+def test_long_climbs_are_told_of_on_the_way(rng, monkeypatch):
+    problem = problem_of(rng)
+    seen = []
+    ascent = batch_ascent(problem, batch_of(rng, problem, 2), on_step=lambda a: seen.append((a.work, a.objective)))
+    each = BatchAscent.work.fget(ascent)
+    monkeypatch.setattr(compiled, "AT_ONCE", 3 * each)
+    ascent.quasi_newton(8)
+    assert [work / each for work, _ in seen] == [3, 3, 2]
+    assert np.all(np.diff([level for _, level in seen], axis=0) >= 0)
+
+
+def test_levels_told_before_are_not_changed(rng):
+    problem = problem_of(rng)
+    ascent = batch_ascent(problem, batch_of(rng, problem, 2))
+    before = ascent.objective
+    kept = before.copy()
+    ascent.quasi_newton(5)
+    np.testing.assert_array_equal(before, kept)
+    assert np.all(ascent.objective > before)
+
+
+def test_other_climbs_are_not_compiled(rng, monkeypatch):
+    wide, few = problem_of(rng, 100, 60, 2), problem_of(rng)
+    assert type(batch_ascent(few, batch_of(rng, few, 1))) is CompiledAscent
+    assert type(batch_ascent(wide, batch_of(rng, wide, 1))) is BatchAscent
+    bent = problem_of(rng, g=GaussianFamily(get_activation("relu")))
+    assert type(batch_ascent(bent, batch_of(rng, bent, 1))) is BatchAscent
+    monkeypatch.setattr(compiled, "MOST_DOUBLES", 300 * few.De - 1)
+    assert type(batch_ascent(few, batch_of(rng, few, 1))) is BatchAscent
+    monkeypatch.undo()
+    monkeypatch.setattr(compiled, "VERSION", compiled.VERSION + 1)
+    compiled._library.cache_clear()
+    try:
+        assert type(batch_ascent(few, batch_of(rng, few, 1))) is BatchAscent
+    finally:
+        monkeypatch.undo()
+        compiled._library.cache_clear()
+
+
+def test_fits_with_and_without_compiled_climbs_agree(monkeypatch):
+    X, y, _ = make_moe(500, 3, 3, noise_scale=0.3, random_state=1)
+    with_it = MoERegressor(3, random_state=0).fit(X, y)
+    monkeypatch.setattr(compiled, "_library", lambda: None)
+    without = MoERegressor(3, random_state=0).fit(X, y)
+    assert with_it.log_likelihood_ == pytest.approx(without.log_likelihood_, abs=1e-9)
+    np.testing.assert_allclose(with_it.expert_coef_, without.expert_coef_, atol=1e-6)
