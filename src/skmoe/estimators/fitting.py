@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from skmoe.inference import (
     FewRowsWarning,
     RoundedOutputWarning,
+    SmallSample,
     at_zero,
     calibration_of,
     coarse_outputs,
@@ -56,8 +57,8 @@ def fit_regressor(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
     rows = rows_to_fit(model, X, y, sample_weight, family.columns)
     check_outputs(family, rows.y, rows.weight)
     learned, control = _learned(model, rows, family, model.noise, model.input_law, options)
-    _store(model, learned)
-    _store_noise(model, learned)
+    few = _store(model, learned)
+    model.noise_scale_, model.dof_ = learned.fitted.parameters.sigma * np.sqrt(few.factor), few.dof
     _store_what_experts_say(model, rows)
     _say_what_went_wrong(learned.fitted, model, control)
     if coarse := coarse_outputs(model):
@@ -134,7 +135,8 @@ def _progress(who: str, verbose: Any) -> Any:
     return tell
 
 
-def _store(model: Any, learned: Learned) -> None:
+def _store(model: Any, learned: Learned) -> SmallSample:
+    """Store what was learned; gives what noise scales are corrected by, for models that have them."""
     fitted = learned.fitted
     p = fitted.parameters
     k, d, m = p.A.shape[0], p.A.shape[-1], p.family.predictors
@@ -176,6 +178,7 @@ def _store(model: Any, learned: Learned) -> None:
         "rows": learned.n_rows,
         "searched": learned.n_searched,
     }
+    return few
 
 
 def store_errors(model: Any) -> None:
@@ -184,13 +187,6 @@ def store_errors(model: Any) -> None:
     for name, values in split_errors(model.covariance_, len(p.A), p.A.shape[-1], p.family.predictors).items():
         like = getattr(model, f"{name}_", values)
         setattr(model, f"{name}_se_", values.reshape(np.shape(like)))
-
-
-def _store_noise(model: Any, learned: Learned) -> None:
-    """Noise scales and degrees of freedom, corrected for small samples."""
-    p = learned.fitted.parameters
-    few = small_sample(learned.fitted.optimum, len(p.A))
-    model.noise_scale_, model.dof_ = p.sigma * np.sqrt(few.factor), few.dof
 
 
 def _store_what_rows_held_out_say(model: Any, learned: Learned) -> list[tuple[float, float]]:

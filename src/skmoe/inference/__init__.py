@@ -1,7 +1,7 @@
 """How sure a fit is: covariance, calibration, tests, summary, where each expert holds, diagnosis."""
 
 from skmoe.inference.calibrate import calibration_of, held_out_coverage
-from skmoe.inference.correction import small_sample, small_sample_correction
+from skmoe.inference.correction import SmallSample, small_sample, small_sample_correction
 from skmoe.inference.covariance import Covariance, at_zero, covariance_of, split_errors
 from skmoe.inference.diagnosis import FewRowsWarning, RoundedOutputWarning, coarse_outputs, diagnose, few_rows
 from skmoe.inference.fitted_range import Outside, rows_outside
@@ -21,6 +21,7 @@ __all__ = [
     "Outside",
     "Regime",
     "RoundedOutputWarning",
+    "SmallSample",
     "Summary",
     "at_zero",
     "calibration_of",

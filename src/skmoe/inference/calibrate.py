@@ -110,7 +110,7 @@ def corrected_law(problem: Problem, theta: Theta) -> PredictiveLaw:
     parameters = problem.rows.map.to_parameters(theta, problem.family)
     if not isinstance(problem.family, GaussianFamily):
         return PredictiveLaw.of(parameters)
-    fit = Fit.of(Ascent(Point(problem, theta)), converged=True)
+    fit = Fit.of(Ascent(Point(problem, theta).taking("curvature")), converged=True)
     optimum = Optimum(problem, fit, np.arange(problem.k))
     covariance = covariance_of(optimum, robust=False)
     if covariance is None:

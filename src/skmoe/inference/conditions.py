@@ -8,7 +8,7 @@ probable as on average.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -64,6 +64,8 @@ class ExpertRows:
         Mean probability of the expert.
     inside : (n,) array of bool
         Rows that meet the conditions so far.
+    orders : dict of int to (n,) array
+        Orders of the rows by columns, as far as `order` was asked for them; experts over the same rows share it.
     """
 
     X: np.ndarray
@@ -71,6 +73,13 @@ class ExpertRows:
     its_rows: np.ndarray
     share: float
     inside: np.ndarray
+    orders: dict[int, np.ndarray] = field(default_factory=dict)
+
+    def order(self, column: int) -> np.ndarray:
+        """Rows by rising values of a column, equal ones as they come: sorted when first asked for."""
+        if column not in self.orders:
+            self.orders[column] = np.argsort(self.X[:, column], kind="stable")
+        return self.orders[column]
 
     @property
     def excess(self) -> np.ndarray:
@@ -116,19 +125,21 @@ def condition(one: Input, part: float, rises: bool, rows: ExpertRows) -> tuple[C
         here, of_all, inside = _levels(*levels, rows)
         here = likelier = f"{one.name}: {here}"
     else:
-        values = rows.X[:, one.columns[0]]
-        span = float(np.ptp(weighted_quantile(values, rows.all_rows, NINE_IN_TEN))) or float(np.ptp(values))
+        column = one.columns[0]
+        values, order = rows.X[:, column], rows.order(column)
+        span = float(np.ptp(weighted_quantile(values, rows.all_rows, NINE_IN_TEN, order))) or float(np.ptp(values))
         of_all = f"{_number(np.min(values), span)} to {_number(np.max(values), span)}"
-        text, inside = _range(values, span, rows)
+        text, inside = _range(values, order, span, rows)
         here, likelier = f"{one.name} {text}", f"{'larger' if rises else 'smaller'} {one.name}"
     if rows.gain(inside) < rows.least_gain:
         return Condition(one.name, part, likelier, of_all, direction=True), rows.inside
     return Condition(one.name, part, here, of_all), rows.inside & inside
 
 
-def _range(values: np.ndarray, span: float, rows: ExpertRows) -> tuple[str, np.ndarray]:
+def _range(values: np.ndarray, order: np.ndarray, span: float, rows: ExpertRows) -> tuple[str, np.ndarray]:
     """The range of an expert's values in words, and which rows are inside."""
-    low, high = excess_range(values[rows.inside], rows.excess[rows.inside])
+    order = order[rows.inside[order]]
+    low, high = excess_range(values, rows.excess, order)
     left, right = (beyond & rows.inside for beyond in (values < low, values > high))
     total = np.sum(rows.all_rows[rows.inside])
     below, above = (bool(np.sum(rows.all_rows[beyond]) > BEYOND * total) for beyond in (left, right))
@@ -145,10 +156,13 @@ def _range(values: np.ndarray, span: float, rows: ExpertRows) -> tuple[str, np.n
     return f"{first} to {last}" if first != last else first, (values >= low) & (values <= high)
 
 
-def excess_range(values: np.ndarray, excess: np.ndarray) -> tuple[float, float]:
-    """Ends of the range of values over which the sum of `excess` is largest."""
-    distinct, where = np.unique(values, return_inverse=True)
-    upto = np.cumsum(np.bincount(where.ravel(), weights=excess))
+def excess_range(values: np.ndarray, excess: np.ndarray, order: np.ndarray | None = None) -> tuple[float, float]:
+    """Ends of the range of values over which the sum of `excess` is largest; of the rows in `order` alone if given."""
+    order = np.argsort(values, kind="stable") if order is None else order
+    rising = values[order]
+    new = np.append(True, rising[1:] != rising[:-1])
+    distinct = rising[new]
+    upto = np.cumsum(np.bincount(np.cumsum(new) - 1, weights=excess[order]))
     before = np.concatenate([[0.0], upto[:-1]])
     least = np.minimum.accumulate(before)  # the best start of a range that ends here
     end = int(np.argmax(upto - least))
@@ -156,12 +170,14 @@ def excess_range(values: np.ndarray, excess: np.ndarray) -> tuple[float, float]:
     return float(distinct[start]), float(distinct[end])
 
 
-def weighted_quantile(values: np.ndarray, weight: np.ndarray, levels: tuple[float, ...]) -> np.ndarray:
-    """Smallest values up to which the rows have the given shares of the weight."""
-    order = np.argsort(values, kind="stable")
+def weighted_quantile(
+    values: np.ndarray, weight: np.ndarray, levels: tuple[float, ...], order: np.ndarray | None = None
+) -> np.ndarray:
+    """Smallest values up to which the rows have the given shares of the weight; `order` sorts them, if it is known."""
+    order = np.argsort(values) if order is None else order
     reached = np.cumsum(weight[order])
     at = np.searchsorted(reached, np.asarray(levels) * reached[-1] * (1 - 1e-12))
-    return values[order][np.minimum(at, len(values) - 1)]
+    return values[order[np.minimum(at, len(values) - 1)]]
 
 
 def _levels(labels: tuple[str, ...], held: np.ndarray, rows: ExpertRows) -> tuple[str, str, np.ndarray]:

@@ -12,13 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import linalg
 
-from skmoe.likelihood import em_sums
+from skmoe.likelihood import expert_grams
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.model.predictive import Correction
 from skmoe.search import Optimum
-from skmoe.search.solvers import cholesky
 
 __all__ = ["SmallSample", "correction_of", "small_sample", "small_sample_correction"]
 
@@ -59,13 +57,10 @@ def _effective_parameters(optimum: Optimum) -> np.ndarray:
     """Parameters that each expert spends on its rows, (k,), at most as many as it has coefficients."""
     problem, fit = optimum.problem, optimum.fit
     k, De = problem.k, problem.De
-    factor = cholesky(fit.curvature.information[np.ix_(fit.free, fit.free)])
-    if k == 1 or factor is None or problem.total > MANY_ROWS * problem.n_parameters:
+    if k == 1 or fit.inverse is None or problem.total > MANY_ROWS * problem.n_parameters:
         return np.full(k, float(De))
-    covariance = np.zeros((len(fit.free), len(fit.free)))
-    covariance[np.ix_(fit.free, fit.free)] = linalg.cho_solve(factor, np.eye(int(np.sum(fit.free))))
-    gram = em_sums(problem, fit.theta).expert_gram / problem.family.step_scale(fit.theta.sigma)[:, None, None]
-    blocks = np.stack([covariance[i * De : (i + 1) * De, i * De : (i + 1) * De] for i in range(k)])
+    gram = expert_grams(problem, fit.theta) / problem.family.step_scale(fit.theta.sigma)[:, None, None]
+    blocks = np.stack([fit.inverse[i * De : (i + 1) * De, i * De : (i + 1) * De] for i in range(k)])
     return np.minimum(np.sum(blocks * gram, axis=(1, 2)), De)
 
 

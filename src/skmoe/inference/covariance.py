@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
 
 from skmoe.likelihood import score_outer
 from skmoe.search import Optimum
-from skmoe.search.solvers import cholesky
 
 __all__ = ["Covariance", "at_zero", "callers_slopes", "covariance_of", "slopes_at_zero", "split", "split_errors"]
 
@@ -30,32 +28,26 @@ def covariance_of(optimum: Optimum | None, *, robust: bool = True) -> Covariance
 
     Without `robust` the pass over the rows that the sandwich formula needs is saved, and both versions are the same.
     """
-    if optimum is None or not optimum.fit.identified:
+    inverse = None if optimum is None else optimum.fit.inverse
+    if optimum is None or inverse is None:
         return None
     problem, fit = optimum.problem, optimum.fit
     outer = fit.curvature.information
     if robust:
         outer = score_outer(problem, fit.theta) if fit.curvature.outer is None else fit.curvature.outer
-    inner = covariances(fit.curvature.information, outer, fit.free, problem.total)
+    inner = covariances(inverse, outer, problem.total)
     J = callers_slopes(optimum)
     return Covariance(*(J @ C @ J.T for C in inner))
 
 
-def covariances(
-    information: np.ndarray, outer: np.ndarray, free: np.ndarray, n: float
-) -> tuple[np.ndarray, np.ndarray]:
+def covariances(inverse: np.ndarray, outer: np.ndarray, n: float) -> tuple[np.ndarray, np.ndarray]:
     """Covariance of the estimate by the observed information, and its sandwich version, (p, p) each.
 
-    `information` and `outer` are per row; parameters that are not `free` (noise on its floor) have no variance.
+    The `inverse` of the information and `outer` are per row; parameters that are not free (noise on its floor), zero in
+    the inverse, have no variance.
     """
-    model, robust = np.zeros_like(information), np.zeros_like(information)
-    inside = np.ix_(free, free)
-    H = information[inside]
-    factor = cholesky(H)  # scaled to a unit diagonal, as when the information was found positive definite
-    inverse = (linalg.pinvh(H) if factor is None else linalg.cho_solve(factor, np.eye(len(H)))) / n
-    model[inside] = 0.5 * (inverse + inverse.T)
-    robust[inside] = n * inverse @ outer[inside] @ inverse
-    return model, robust
+    inverse = inverse / n
+    return 0.5 * (inverse + inverse.T), n * inverse @ outer @ inverse
 
 
 def callers_slopes(optimum: Optimum) -> np.ndarray:
@@ -64,16 +56,22 @@ def callers_slopes(optimum: Optimum) -> np.ndarray:
     k, m = problem.k, problem.family.predictors
     expert, vector = problem.rows.map.slopes()
     told = np.eye(k)[order]
-    experts, gates = np.kron(told, np.eye(m)), (told - told[-1])[:, :-1]  # the last gate vector told is zero
+    experts, gates = _blocks(told, np.eye(m)), (told - told[-1])[:, :-1]  # the last gate vector told is zero
     a, w = k * problem.De, (k - 1) * problem.Dg
     parts = [(slice(0, a), experts, expert), (slice(a, a + w), gates, vector)]
     rows = []
     for columns, which, slopes in parts:
         for part in (slopes[:-1], slopes[-1:]):  # coefficients, then intercepts
             J = np.zeros((len(which) * len(part), problem.n_parameters))
-            J[:, columns] = np.kron(which, part)
+            J[:, columns] = _blocks(which, part)
             rows.append(J)
     return np.vstack([*rows, _noise_slopes(optimum)[order]])
+
+
+def _blocks(which: np.ndarray, part: np.ndarray) -> np.ndarray:
+    """The Kronecker product of two small matrices, without what `numpy.kron` does for others."""
+    product = which[:, None, :, None] * part[None, :, None, :]
+    return product.reshape(len(which) * len(part), which.shape[1] * part.shape[1])
 
 
 def at_zero(covariance: np.ndarray | None, k: int, origin: np.ndarray | None, m: int = 1) -> np.ndarray | None:

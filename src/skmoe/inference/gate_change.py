@@ -20,7 +20,7 @@ import numpy as np
 
 from skmoe.inference.formatting import short
 from skmoe.inference.summary import feature_names
-from skmoe.model.gate import softmax
+from skmoe.model.gate import log_sum_exp
 from skmoe.model.parameters import MoEParameters
 
 __all__ = ["GateChanges", "Input", "gate_changes", "inputs_of", "two_values"]
@@ -117,14 +117,15 @@ def gate_changes(parameters: MoEParameters, X: np.ndarray, weight: np.ndarray, i
     share = weight / np.sum(weight)
     here, there = rng.choice(len(X), size=(2, PAIRS), p=share)
     L = parameters.W @ parameters.from_origin(X).T + parameters.c[:, None]
-    P, _ = softmax(L)
+    _, P = log_sum_exp(L)
     L_here, P_here = L[:, here], P[:, here]
     changes, slopes = np.zeros((2, len(inputs), len(parameters.W)))
     for j, one in enumerate(inputs):
         W = parameters.W[:, one.columns]
         if np.any(W):
-            step = X[np.ix_(there, one.columns)] - X[np.ix_(here, one.columns)]
-            moved = softmax(L_here + W @ step.T)[0] - P_here
+            values = X[:, one.columns]
+            step = values[there] - values[here]
+            moved = log_sum_exp(L_here + W @ step.T)[1] - P_here
             changes[j] = 0.5 * np.mean(moved**2, axis=1)
             slopes[j] = moved @ step[:, 0]
     return GateChanges(changes, slopes > 0, (P - (P @ share)[:, None]) ** 2 @ share)

@@ -128,7 +128,7 @@ class _Description:
 
     def __init__(self, model: Any, X: np.ndarray, weight: np.ndarray) -> None:
         self.parameters, self.X, self.weight = model.parameters_, X, weight
-        self.inputs = inputs_of(model)
+        self.inputs, self.orders = inputs_of(model), dict[int, np.ndarray]()
         self.P = self.parameters.gate_proba(X)
         self.predicted = self.parameters.expert_means(X)
         self.found = gate_changes(self.parameters, X, weight, self.inputs)
@@ -153,7 +153,7 @@ class _Description:
         P, all_rows = self.P[:, i], self.weight
         share = float(all_rows @ P)
         its_rows = all_rows * P / share if share > 0 else all_rows
-        rows = ExpertRows(self.X, all_rows, its_rows, share, np.ones(len(P), dtype=bool))
+        rows = ExpertRows(self.X, all_rows, its_rows, share, np.ones(len(P), dtype=bool), self.orders)
         found = []
         for j in self.order(i)[:count]:
             rises = bool(self.found.rises[j, i])

@@ -5,7 +5,7 @@ problem and a point `Theta`, one pass over the rows each.
 """
 
 from skmoe.likelihood.derivatives import Curvature, Gradient, gradient, information, score_outer
-from skmoe.likelihood.em import EMSums, em_sums, mean_gate, mean_log_likelihood
+from skmoe.likelihood.em import EMSums, em_sums, expert_grams, mean_gate, mean_log_likelihood
 from skmoe.likelihood.input_map import InputMap
 from skmoe.likelihood.problem import Problem, Settings
 from skmoe.likelihood.rows import LaidOutRows, MappedRows, ModelRows
@@ -23,6 +23,7 @@ __all__ = [
     "Settings",
     "Theta",
     "em_sums",
+    "expert_grams",
     "gradient",
     "information",
     "mean_gate",

@@ -65,7 +65,7 @@ def _gradient_sums(problem: Problem, post: Posterior, block: Block) -> tuple[Any
     U, V, _, weight = block
     xp = array_namespace(U)
     R, E = weighted(post.R, weight), weighted(post.R - post.P, weight)
-    noise = [xp.sum(row) for row in grouped(problem, R * post.law.scale_score)] if problem.noise_groups else []
+    noise = (xp.sum(grouped(problem, R * post.law.scale_score), axis=1),) if problem.noise_groups else ()
     log_likelihood = xp.sum(weighted(post.log_density, weight))
     experts = as_channels(times(R, post.law.score)) @ U.T
     return log_likelihood, xp.sum(R, axis=1), experts, E[:-1, :] @ V.T, *noise
@@ -74,7 +74,7 @@ def _gradient_sums(problem: Problem, post: Posterior, block: Block) -> tuple[Any
 def _gradient_of(problem: Problem, theta: Theta, sums: list[Any]) -> Gradient:
     log_likelihood, share, experts, gate, *noise = sums
     slopes = penalty_at(problem, theta)
-    scales = np.array([float(v) for v in noise])  # each may be on a device
+    scales = to_numpy(noise[0]) if noise else np.zeros(0)
     parts = (
         to_numpy(experts).reshape(theta.A.shape) - slopes.experts,
         to_numpy(gate) - slopes.gate,
@@ -98,9 +98,9 @@ def _compiled_gradient(problem: Problem, theta: Theta) -> Gradient:
     sums = batch_sums(problem, ThetaBatch.of([theta]), grams=False)
     noise = problem.family.scale_slope(sums.statistic[0], sums.share[0], theta.sigma)
     experts = sums.expert_gradient[0] / problem.family.step_scale(theta.sigma)[:, None]
-    scales = [np.sum(noise[group]) for group in problem.noise_groups]
+    scales = np.array([np.sum(noise[group]) for group in problem.noise_groups])
     return _gradient_of(
-        problem, theta, [sums.log_likelihood[0], sums.share[0], experts, sums.gate_gradient[0, :-1], *scales]
+        problem, theta, [sums.log_likelihood[0], sums.share[0], experts, sums.gate_gradient[0, :-1], scales]
     )
 
 
@@ -121,7 +121,7 @@ def information(problem: Problem, theta: Theta) -> Curvature:
         return *_gradient_sums(problem, post, block), *input_sums(problem, block, *weights), *noise
 
     totals = problem.mean_of(kernel, theta, block_rows=_information_rows(problem))
-    n_first = 4 + len(problem.noise_groups)
+    n_first = 5 if problem.noise_groups else 4
     here = _gradient_of(problem, theta, totals[:n_first])
     blocks = [to_numpy(b) for b in totals[n_first:]]
     of_inputs, of_noise = 3 if problem.k > 1 else 1, 4 if problem.noise_groups else 0

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skmoe.likelihood.batch import ThetaBatch, batch_sums, has_compiled_sums
 from skmoe.likelihood.penalty import penalised_gate, penalty_at
 from skmoe.likelihood.problem import Problem
 from skmoe.likelihood.rows import Block, weighted
@@ -16,7 +17,7 @@ from skmoe.model.posterior import Posterior, entropy_terms
 from skmoe.rows.arrays import Array, array_namespace, to_numpy
 from skmoe.rows.products import unpack_symmetric, weighted_grams
 
-__all__ = ["EMSums", "em_sums", "gate_objective", "mean_entropy", "mean_gate", "mean_log_likelihood"]
+__all__ = ["EMSums", "em_sums", "expert_grams", "gate_objective", "mean_entropy", "mean_gate", "mean_log_likelihood"]
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,13 @@ def em_sums(problem: Problem, theta: Theta, labels: Array | None = None) -> EMSu
         expert_blocks(unpack_symmetric(to_numpy(gram)), k, problem.family.predictors),
         penalised_gate(problem, gate_sums(*gate), theta.W) if gate else GateSums(0.0, theta.W, np.zeros((0, 0))),
     )
+
+
+def expert_grams(problem: Problem, theta: Theta) -> np.ndarray:
+    """Gram matrices of the experts' least squares, (k, De, De): `EMSums.expert_gram` alone."""
+    if has_compiled_sums(problem):
+        return batch_sums(problem, ThetaBatch.of([theta])).expert_gram[0]
+    return em_sums(problem, theta).expert_gram
 
 
 def gate_objective(problem: Problem, theta: Theta, W: np.ndarray) -> GateSums:

@@ -33,10 +33,12 @@ __all__ = [
 ]
 
 
-def grouped(problem: Problem, C: Array) -> list[Array]:
-    """Channels (k, b) added up over the experts that share a noise scale: one (b,) row each."""
+def grouped(problem: Problem, C: Array) -> Array:
+    """Channels (k, b) added up over the experts that share a noise scale: one row each, (S, b)."""
+    if len(problem.noise_groups) == problem.k:
+        return C
     xp = array_namespace(C)
-    return [xp.sum(C[group, :], axis=0) for group in problem.noise_groups]
+    return xp.stack([xp.sum(C[group, :], axis=0) for group in problem.noise_groups])
 
 
 def pair_weights(C: Array, weight: Array | None = None) -> Array:
@@ -144,11 +146,16 @@ def score_noise_blocks(problem: Problem, post: Posterior, block: Block) -> tuple
     U, V, _, weight = block
     xp = array_namespace(U)
     RA, E = as_channels(times(post.R, post.law.score)), (post.R - post.P)[:-1, :]
-    noise = xp.stack(grouped(problem, post.R * post.law.scale_score))
+    noise = grouped(problem, post.R * post.law.scale_score)
     T = weighted(noise, weight)
-    experts = [xp.reshape((RA * T[s, :]) @ U.T, (-1,)) for s in range(T.shape[0])]
-    gates = [xp.reshape((E * T[s, :]) @ V.T, (-1,)) for s in range(T.shape[0])]
-    return T @ noise.T, xp.zeros_like(T[:, 0]), xp.stack(experts), xp.stack(gates)
+    experts, gates = _each_over_inputs(T[:, None, :] * RA, U), _each_over_inputs(T[:, None, :] * E, V)
+    return T @ noise.T, xp.zeros_like(T[:, 0]), experts, gates
+
+
+def _each_over_inputs(C: Array, U: Array) -> Array:
+    """Products of channels (S, k, b) and inputs (D, b), (S, k D)."""
+    xp = array_namespace(C)
+    return xp.reshape(as_channels(C) @ U.T, (C.shape[0], -1))
 
 
 def noise_blocks(problem: Problem, post: Posterior, block: Block) -> tuple[Array, ...]:
@@ -156,24 +163,22 @@ def noise_blocks(problem: Problem, post: Posterior, block: Block) -> tuple[Array
     if not problem.noise_groups:
         return ()
     U, V, _, weight = block
-    xp = array_namespace(U)
     R, law = post.R, post.law
     t = law.scale_score
     RA, Rt = R * law.score, R * t
-    T = grouped(problem, Rt)
+    noise = grouped(problem, Rt)
     own = grouped(problem, R * (t**2 - law.scale_curvature))
     cross = RA * t - R * law.cross_curvature
-    noise = xp.stack(T)
-    square = weighted(noise, weight) @ noise.T
-    experts, gates = [], []
+    experts, gates = noise[:, None, :] * RA, noise[:, None, :] * R
     for s, group in enumerate(problem.noise_groups):
-        with_expert, with_gate = RA * T[s], R * T[s]
-        with_expert[group, :] -= cross[group, :]
-        with_gate[group, :] -= Rt[group, :]
-        experts.append(xp.reshape(weighted(with_expert, weight) @ U.T, (-1,)))
-        gates.append(xp.reshape(weighted(with_gate[:-1, :], weight) @ V.T, (-1,)))
-    diagonal = xp.stack([xp.sum(weighted(row, weight)) for row in own])
-    return square, diagonal, xp.stack(experts), xp.stack(gates)
+        experts[s, group, :] -= cross[group, :]
+        gates[s, group, :] -= Rt[group, :]
+    return (
+        weighted(noise, weight) @ noise.T,
+        array_namespace(U).sum(weighted(own, weight), axis=1),
+        _each_over_inputs(weighted(experts, weight), U),
+        _each_over_inputs(weighted(gates[:, :-1, :], weight), V),
+    )
 
 
 def assembled(problem: Problem, expert: np.ndarray, *others: np.ndarray) -> np.ndarray:

@@ -107,10 +107,10 @@ def _loss(theta: np.ndarray, z: np.ndarray, w: np.ndarray, rows: float) -> tuple
     shift, log_scale, u = theta
     scale = np.exp(log_scale)
     s = (z - shift) / scale
-    dof = None if u == 0 else 1 / u
-    over_s, over_u = student.log_density_slopes(s, u)
-    value = np.sum(w * (student.log_density(s, dof) - log_scale))
-    slopes = np.array([-np.sum(w * over_s) / scale, -np.sum(w * (over_s * s + 1)), np.sum(w * over_u)])
+    density, over_s, over_u = student.log_density_and_slopes(s, u)
+    w_over_s, total = w * over_s, np.sum(w)
+    value = w @ density - total * log_scale
+    slopes = np.array([-np.sum(w_over_s) / scale, -(w_over_s @ s) - total, w @ over_u])
     prior = 0.5 * (shift / SHIFT_PRIOR) ** 2 + 0.5 * (log_scale / LOG_SCALE_PRIOR) ** 2 + u / TAIL_PRIOR
     pull = np.array([shift / SHIFT_PRIOR**2, log_scale / LOG_SCALE_PRIOR**2, 1 / TAIL_PRIOR])
     return float(prior - value) / rows, (pull - slopes) / rows

@@ -6,16 +6,19 @@ Gaussian, which is faster. Both laws are symmetric: the upper tail at s is the p
 
 from __future__ import annotations
 
+from math import lgamma, log
 from typing import Any
 
 import numpy as np
 from scipy.special import digamma, gammaln, log_ndtr, ndtr, ndtri, stdtr, stdtrit
 
-__all__ = ["cdf", "draw", "log_cdf", "log_density", "log_density_slopes", "quantile"]
+__all__ = ["cdf", "draw", "log_cdf", "log_density", "log_density_and_slopes", "quantile"]
 
 HALF_LOG_2PI = float(0.5 * np.log(2 * np.pi))
 SERIES = 0.01  # reciprocal degrees of freedom below which differences of log gamma would lose digits
 UNDERFLOW = 1e-290
+TINY = 1e-100  # reciprocal degrees of freedom that are none
+SMALL = 1e-3  # products of them and squares below which a series has more digits than a difference
 LEAST_LEVEL = 1e-190  # SciPy finds no Student quantiles of lower levels
 FARTHEST = 1e150  # whose square is still a double
 
@@ -43,16 +46,27 @@ def log_density(s: np.ndarray, dof: Any = None) -> np.ndarray:
     return log_normaliser(u) - 0.5 * (1 + u) * squares * _log_ratio(u * squares)
 
 
-def log_density_slopes(s: np.ndarray, u: float) -> tuple[np.ndarray, np.ndarray]:
-    """Derivatives of the log density at s over s, and over the reciprocal degrees of freedom u."""
+def log_density_and_slopes(s: np.ndarray, u: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Log density at s, and its derivatives over s and over the reciprocal degrees of freedom u."""
     squares = s * s
     w = u * squares
-    safe = np.maximum(w, 1e-3)
-    bend = np.where(w < 1e-3, -0.5 + 2 * w / 3 - 3 * w**2 / 4 + 4 * w**3 / 5, (w / (1 + w) - np.log1p(w)) / safe**2)
-    v = 1 / max(u, SERIES)
-    exact = -0.5 * v**2 * float(digamma((v + 1) / 2) - digamma(v / 2) - 1 / v)
-    normaliser = -0.25 + u**2 / 8 - u**4 / 4 if u < SERIES else exact
-    return -(1 + u) * s / (1 + w), normaliser - 0.5 * squares * (_log_ratio(w) + (1 + u) * squares * bend)
+    logs, below = np.log1p(w), 1 / (1 + w)
+    ratio = logs / u if u > TINY else squares  # of s^2 log(1 + w) / w
+    # s^4 times the derivative of log(1 + w) / w, whose terms cancel where w is small
+    series = -0.5 + w * (2 / 3 + w * (-3 / 4 + w * (4 / 5)))
+    exact = (w * below - logs) / np.maximum(w, SMALL) ** 2
+    bend = squares * squares * np.where(w < SMALL, series, exact)
+    level, slope = _normaliser(float(u))
+    return level - 0.5 * (1 + u) * ratio, -(1 + u) * s * below, slope - 0.5 * (ratio + (1 + u) * bend)
+
+
+def _normaliser(u: float) -> tuple[float, float]:
+    """The number `log_normaliser` of one u, and its derivative."""
+    if u < SERIES:
+        return -u / 4 + u**3 / 24 - u**5 / 20 - HALF_LOG_2PI, -0.25 + u**2 / 8 - u**4 / 4
+    v = 1 / u
+    level = lgamma((v + 1) / 2) - lgamma(v / 2) - 0.5 * log(v / 2) - HALF_LOG_2PI
+    return level, -0.5 * v**2 * float(digamma((v + 1) / 2) - digamma(v / 2) - 1 / v)
 
 
 def _either(gaussian: Any, student: Any, x: Any, dof: Any) -> np.ndarray:

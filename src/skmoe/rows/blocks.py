@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from skmoe.rows.arrays import Array, array_namespace, device, on_accelerator
+from skmoe.rows.memory import keep_freed_memory
 from skmoe.rows.streamed import Streamed
 from skmoe.rows.threads import in_order, one_blas_thread, threads_allowed
 
@@ -32,6 +33,8 @@ BLOCKS_PER_THREAD = 2
 which is the time of a twentieth of a block."""
 
 Kernel = Callable[..., tuple[Any, ...]]
+
+keep_freed_memory()  # that of one block is what the next one takes
 
 
 def block_rows_for(channels: int) -> int:

@@ -1,14 +1,17 @@
-"""Memory that is there, and requests that would need more: refused before any of it is taken."""
+"""Memory: how much is there, requests for more refused before any is taken, and what is freed kept for the next."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-__all__ = ["bytes_there", "check_memory", "gigabytes"]
+import numpy as np
+
+__all__ = ["bytes_there", "check_memory", "gigabytes", "keep_freed_memory"]
 
 PART = 0.8  # of the memory that is there: others need some too
 MEMINFO = Path("/proc/meminfo")
+LARGEST_KEPT = 2**25 - 2**15  # bytes, a little below the most that glibc takes for its threshold
 GROUP = Path("/sys/fs/cgroup")  # where a container's own limit stands
 
 
@@ -40,6 +43,17 @@ def _left_to_the_group() -> float | None:
     except OSError:  # no such limit on this system
         return None
     return None if most == "max" else max(0.0, float(most) - used)
+
+
+def keep_freed_memory() -> None:
+    """Have the C library keep the memory of arrays that are freed, for those that come next.
+
+    glibc gives blocks back to the system that are larger than the largest one freed so far, and the end of its memory
+    where that is twice as large. The temporaries of a block of rows, a few megabytes each, would be had anew page by
+    page in every pass, which takes longer than the sums. An array that is never written costs nothing, and once it is
+    freed they are kept.
+    """
+    np.empty(LARGEST_KEPT, dtype=np.uint8)
 
 
 def gigabytes(size: float) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy import linalg
@@ -17,7 +18,7 @@ from skmoe.search.ascent import SUFFICIENT, Ascent, Point
 from skmoe.search.compiled import batch_ascent
 from skmoe.search.config import SearchConfig
 from skmoe.search.records import Control
-from skmoe.search.solvers import Pair, two_loop
+from skmoe.search.solvers import Pair, inverse_over, two_loop
 
 __all__ = ["EMTrace", "Fit", "extend", "maximise", "newton_is_costly", "polish", "run_em"]
 
@@ -56,6 +57,11 @@ class Fit:
     def objective(self) -> float:
         """What was maximised: mean log-likelihood less the penalty."""
         return self.trace[-1]
+
+    @cached_property
+    def inverse(self) -> np.ndarray | None:
+        """Inverse of the information over the free parameters, zero for others, (p, p); None where it is singular."""
+        return inverse_over(self.curvature.information, self.free)
 
     @classmethod
     def of(cls, ascent: Ascent, converged: bool) -> Fit:
@@ -107,12 +113,16 @@ def maximise(
     """
     control, config = control or Control(), config or SearchConfig()
     problem = problem.in_memory()
+    # one regression by least squares is two Newton steps away from anywhere near it
+    near = near or (problem.k == 1 and problem.family.least_squares and not newton_is_costly(problem))
     rows = max(config.subsample_rows_per_parameter * problem.n_parameters, config.subsample_least_rows)
     many = config.subsample_part * rows < problem.n
     ascent = Ascent(Point(problem, theta).taking("gradient" if many or near else "em"), on_step)
+    enough = 0.0
     if many:
         near = _climb_by_subsample(ascent, rows, control, config, near, rng or np.random.default_rng(0))
-    return Fit.of(ascent, _climb(ascent, control, config, near))
+        enough = control.tol if near else 0.0
+    return Fit.of(ascent, _climb(ascent, control, config, near, enough))
 
 
 def extend(
@@ -128,7 +138,7 @@ def extend(
     says how far the optimum is. Only where that is not near do EM and Newton steps follow.
     """
     ascent = Ascent(Point(problem, part.theta).taking("gradient"), on_step)
-    _carry(ascent, part, POLISH if problem.family.smooth else control.tol)
+    _carry(ascent, part, control)
     return Fit.of(ascent, _climb(ascent, control, config, near=True, enough=control.tol))
 
 
@@ -200,13 +210,16 @@ def _climb_by_subsample(
     if not ascent.allows(there):  # the subsample led astray: start over on all rows
         return False
     ascent.go(there)
-    return _carry(ascent, part.point, control.tol)
+    return _carry(ascent, part.point, control)
 
 
-def _carry(ascent: Ascent, part: Point, tol: float) -> bool:
-    """L-BFGS on all rows from the optimum of some, where their gradient is known; whether the Hessian allowed it."""
+def _carry(ascent: Ascent, part: Point, control: Control) -> bool:
+    """L-BFGS on all rows from the optimum of some, where their gradient is known; whether the Hessian allowed it.
+
+    It goes down to rounding, since gradients take far less than the information that a last Newton step would need.
+    """
     if part.factor is not None:
-        _quasi_newton(ascent, part.factor, part.free(), tol)
+        _quasi_newton(ascent, part.factor, part.free(), POLISH if ascent.problem.family.smooth else control.tol)
     return part.concave
 
 

@@ -286,15 +286,24 @@ def sorted_rows(X: Array, y: Array, weight: Array | None, config: SearchConfig) 
     """Rows in one order, by outputs, inputs and weights, so that sums over them are the same to the last digit."""
     if not isinstance(X, np.ndarray) or len(X) > config.canonical_rows:
         return X, y, weight
-    keys = [y, X] if weight is None else [y, X, weight]
-    order = np.lexsort(np.column_stack(keys).T[::-1])
+    order = np.argsort(y, kind="stable") if y.ndim == 1 else None
+    if order is None or not _rises(y[order]):  # equal outputs: inputs and weights decide
+        keys = [y, X] if weight is None else [y, X, weight]
+        order = np.lexsort(np.column_stack(keys).T[::-1])
     return X[order], y[order], None if weight is None else weight[order]
+
+
+def _rises(y: np.ndarray) -> bool:
+    """Whether outputs (n,) are in rising order and all differ: rows are then in order, and none is repeated."""
+    return y.ndim == 1 and bool(np.all(y[1:] > y[:-1]))
 
 
 def canonical(X: Array, y: Array, weight: Array | None, config: SearchConfig) -> tuple[Array, Array, Array | None]:
     """Rows in one order with repeated ones as weights, so that neither order nor repeats matter; of small tables."""
     if not isinstance(X, np.ndarray) or len(X) > config.canonical_rows:
         return X, y, weight
+    if weight is None and _rises(y):
+        return np.ascontiguousarray(X), np.ascontiguousarray(y), None
     parts = 1 if y.ndim == 1 else y.shape[1]
     table, back, counts = np.unique(np.column_stack([y, X]), axis=0, return_inverse=True, return_counts=True)
     if weight is not None:

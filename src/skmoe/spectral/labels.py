@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from numbers import Real
 from typing import Any
@@ -176,11 +177,17 @@ def _integrate(integrand: Callable[[np.ndarray], np.ndarray], low: float, high: 
 
 
 def _gauss_legendre(integrand: Callable[[np.ndarray], np.ndarray], low: float, high: float, panels: int) -> np.ndarray:
-    nodes, weights = np.polynomial.legendre.leggauss(16)
+    nodes, weights = _rule()
     edges = np.linspace(low, high, panels + 1)
     half = 0.5 * np.diff(edges)[:, None]
     z = (edges[:-1, None] + half * (1 + nodes)).ravel()
     return integrand(z) @ (half * weights).ravel()
+
+
+@cache
+def _rule() -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and weights of a panel."""
+    return np.polynomial.legendre.leggauss(16)
 
 
 @validate_params(

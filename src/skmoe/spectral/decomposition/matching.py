@@ -10,6 +10,7 @@ why it survives many experts where whitening does not. Levenberg-Marquardt runs 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from math import factorial
 from typing import Any, NamedTuple
 
@@ -137,14 +138,25 @@ def _starts(T2: np.ndarray, T3: np.ndarray, k: int, rng: np.random.Generator) ->
             V = linalg.eigh(apply(white, rng.standard_normal(k)))[1]
         else:
             V = np.linalg.qr(rng.standard_normal((k, k)))[0]
-        sign = [1.0 if apply(white, v, v, v) >= 0 else -1.0 for v in V.T]
+        sign = np.where(np.sum(V * np.sum(V * (white @ V), axis=1), axis=0) >= 0, 1.0, -1.0)  # of T3(v, v, v)
         A = ((U * np.sqrt(values)) @ (V * sign)).T
         starts.append(A / np.linalg.norm(A, axis=1, keepdims=True))
     return np.array(starts)
 
 
 def _order_weights(problem: _Problem, state: _State, r: int) -> np.ndarray:
-    return state.p + sum(mode.factor[r - 1] * state.D[:, f] for f, mode in enumerate(problem.modes))
+    parts = [mode.factor[r - 1] * state.D[:, f] for f, mode in enumerate(problem.modes)]
+    return state.p + reduce(np.add, parts) if parts else state.p
+
+
+def _legs(state: _State, table: np.ndarray) -> list[np.ndarray]:
+    """Entries of the experts that multiply to an entry of their power, one array (S, k, N) for each factor."""
+    return [state.A[:, :, column] for column in table.T]
+
+
+def _product(factors: list[np.ndarray]) -> np.ndarray | float:
+    """Their product, one where there are none."""
+    return reduce(np.multiply, factors) if factors else 1.0
 
 
 def _residual(problem: _Problem, state: _State) -> np.ndarray:
@@ -152,7 +164,7 @@ def _residual(problem: _Problem, state: _State) -> np.ndarray:
     parts = []
     for r, data in problem.data.items():
         table, scale = index_table(state.A.shape[2], r)
-        powers = scale * np.prod(state.A[:, :, table], axis=-1)
+        powers = scale * _product(_legs(state, table))
         model = (_order_weights(problem, state, r)[:, None, :] @ powers)[:, 0]
         parts.append(problem.precision[r] * (model - data))
     if problem.share_sd is not None:
@@ -169,12 +181,12 @@ def _jacobian(problem: _Problem, state: _State) -> np.ndarray:
     parts = []
     for r in problem.data:
         table, scale = index_table(q, r)
-        legs = state.A[:, :, table]
-        powers = scale * np.prod(legs, axis=-1)
+        legs = _legs(state, table)
+        powers = scale * _product(legs)
         slope = np.zeros((*powers.shape, q))
         rows = np.arange(len(table))
         for leg in range(r):
-            slope[:, :, rows, table[:, leg]] += scale * np.prod(np.delete(legs, leg, axis=3), axis=-1)
+            slope[:, :, rows, table[:, leg]] += scale * _product(legs[:leg] + legs[leg + 1 :])
         slope -= r * powers[..., None] * state.A[:, :, None, :]  # Euler: the radial part of a product of r legs
         slope *= _order_weights(problem, state, r)[:, :, None, None]
         experts = slope.transpose(0, 2, 1, 3).reshape(S, len(table), k * q)
@@ -211,7 +223,8 @@ def _levenberg_marquardt(problem: _Problem, state: _State, iterations: int, tol:
             state.p + step[:, k * q : k * q + k],
             state.D + step[:, k * q + k :].reshape(state.D.shape),
         )
-        new = np.sum(_residual(problem, moved) ** 2, axis=1)
+        there = _residual(problem, moved)
+        new = np.sum(there**2, axis=1)
         better = new < cost
         settled = (better & (cost - new < tol * cost)) | (damping >= 1e5) | (cost <= 1e-28 * size)
         pick = better[:, None, None]
@@ -223,5 +236,5 @@ def _levenberg_marquardt(problem: _Problem, state: _State, iterations: int, tol:
         lead = cost <= np.min(cost) + 1e-6 * np.min(cost) + 1e-26 * size
         if np.all(settled) or np.sum(lead & settled) >= AGREE:
             break
-        residual = _residual(problem, state)
+        residual = np.where(better[:, None], there, residual)
     return state, cost
