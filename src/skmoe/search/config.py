@@ -56,6 +56,8 @@ class SearchConfig:
     """EM steps with which each start begins: they are safe where L-BFGS is not."""
     heat: int = 12
     """L-BFGS steps of the first heat: after EM alone the ranks of starts say little of the ranks of ends."""
+    move_heat: tuple[int, int] = (1, 8)
+    """The same two for starts that moves made of ends: these have been climbed already."""
     keep: float = 0.5
     """Part of the starts kept after the first heat."""
     least_kept: int = 3

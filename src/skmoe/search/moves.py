@@ -8,6 +8,7 @@ What an expert is worth is exact: without expert i the gate is renormalised, and
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -71,26 +72,28 @@ class Split:
 def splits_of(problem: Problem, batch: ThetaBatch, config: SearchConfig) -> list[list[Split]]:
     """Ways to split each expert of each model."""
     moments, share, units = _split_moments(problem, batch)
-    found, m = [], problem.family.predictors
+    mass = np.maximum(share, 1.0 / problem.total)
+    G, excess, residual = np.moveaxis(moments / mass[:, None, :, None, None], 1, 0)
+    white = _whitener(G)
+    # eigenvalues, rising, and directions of the inputs, as rows, along which an expert's residuals spread or bend
+    spread, bend = (_signed_eigen(white.mT @ M @ white) for M in (excess, residual))
+    along, across = (Q @ white.mT for _, Q in (spread, bend))
+    found, m, shared = [], problem.family.predictors, problem.rows.map.shared
     for model in range(len(batch)):
         mine = []
         for place in range(batch.k * m):
-            i, c = divmod(place, m)
-            mass = max(float(share[model, place]), 1.0 / problem.total)
-            unit = float(units[model, place])
-            G, excess, residual = moments[model, :, place] / mass
-            white = _whitener(G)
-            sizes, Q = _signed_eigen(white.T @ excess @ white)
-            size = max(sizes[-1], 0.0)
-            shift = np.clip(np.sqrt(size / 2), config.least_shift, 1.0) * (white @ Q[-1])
-            mine.append(Split(i, c, "crossing", shift, None, 0.0, mass * size**2 / 4, unit))
-            sizes, Q = _signed_eigen(white.T @ residual @ white)
+            at = model, place
+            here, unit = float(mass[at]), float(units[at])
+            size = max(float(spread[0][at][-1]), 0.0)
+            shift = min(max((size / 2) ** 0.5, config.least_shift), 1.0) * along[at][-1]
+            mine.append(Split(*divmod(place, m), "crossing", shift, None, 0.0, here * size**2 / 4, unit))
+            sizes = bend[0][at]
             order = np.argsort(-np.abs(sizes), kind="stable")
-            for top, way in zip(order, ("bend", "second bend"), strict=False):
-                slope = np.copysign(np.clip(abs(sizes[top]) / FOLDED, config.least_shift, 3.0), sizes[top])
-                v = white @ Q[top]
-                turn = config.gate_slope * v if problem.rows.map.shared else None
-                mine.append(Split(i, c, way, slope * v, turn, -FOLDED * slope, mass * sizes[top] ** 2, unit))
+            for top, way in zip(order.tolist(), ("bend", "second bend"), strict=False):
+                size, v = float(sizes[top]), across[at][top]
+                slope = math.copysign(min(max(abs(size) / FOLDED, config.least_shift), 3.0), size)
+                turn = config.gate_slope * v if shared else None
+                mine.append(Split(*divmod(place, m), way, slope * v, turn, -FOLDED * slope, here * size**2, unit))
         found.append(mine)
     return found
 
@@ -135,16 +138,17 @@ def _own_curvature(curvature: Array, m: int, shape: tuple[int, ...]) -> Array:
 
 
 def _whitener(G: np.ndarray) -> np.ndarray:
-    """Map to coordinates in which the second moment G is the identity."""
+    """Maps (..., D, D) to coordinates in which the second moments G are identities."""
     values, vectors = np.linalg.eigh(G)
-    return vectors / np.sqrt(np.maximum(values, 1e-9 * max(values[-1], 1e-300)))
+    least = 1e-9 * np.maximum(values[..., -1:], 1e-300)
+    return vectors / np.sqrt(np.maximum(values, least))[..., None, :]
 
 
 def _signed_eigen(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues, rising, and eigenvectors as rows, with signs that do not depend on the machine."""
-    values, vectors = np.linalg.eigh(0.5 * (M + M.T))
-    signs = np.sign(vectors[np.argmax(np.abs(vectors), axis=0), np.arange(len(M))])
-    return values, (vectors * signs).T
+    values, vectors = np.linalg.eigh(0.5 * (M + M.mT))
+    largest = np.argmax(np.abs(vectors), axis=-2, keepdims=True)
+    return values, (vectors * np.sign(np.take_along_axis(vectors, largest, axis=-2))).mT
 
 
 def _apply_split(problem: Problem, A: np.ndarray, W: np.ndarray, sigma: np.ndarray, split: Split, place: int) -> None:
