@@ -89,7 +89,7 @@ class SearchConfig:
     """Most rounds of moves."""
     round_patience: int = 2
     """Rounds in a row without a gain after which a search in doubt ends."""
-    unpenalised: float = 2.5
+    unpenalised: float = 3.0
     """Times that a search takes as long without a penalty, or under less than the least there is to choose from: optima
     are many then, and far apart."""
     strengths: tuple[float, ...] = (0.3, 3.0)
@@ -111,8 +111,8 @@ class SearchConfig:
     """Ends, the best ones, from which moves are tried."""
     regrow: int = 2
     """How many of them in a round."""
-    regrow_splits: int = 12
-    """Splits tried of a model that is grown by one expert and pruned again: twice as many gain twice as often."""
+    regrow_splits: int = 8
+    """Splits tried of a model that is grown by one expert and pruned again: more of them gain as their time does."""
     drops: int = 5
     """Experts, those least missed, each of which is dropped before another is split."""
     drop_splits: int = 3
