@@ -91,7 +91,7 @@ class SearchConfig:
     """Rounds in a row without a gain after which a search in doubt ends."""
     unpenalised: float = 3.0
     """Times that a search takes as long without a penalty, or under less than the least there is to choose from: optima
-    are many then, and far apart."""
+    are many then, and far apart. Where rows are fewer than the parameters need, the maximum is none to look for."""
     strengths: tuple[float, ...] = (0.3, 3.0)
     """Penalties under which models are grown where there is doubt, beside the one asked for."""
     ladders: int = 1

@@ -104,10 +104,7 @@ def learn(
     if request.method == "spectral":
         return _learn_spectral(rows, spec, request, rng, control, config)
     asked = check_request(rows, spec, request.n_experts, config)
-    config = config.with_starts(request.n_init)
-    if not isinstance(spec.penalty, str) and spec.penalty < min(config.penalties):
-        config = config.wider(config.unpenalised)
-    task = prepare(rows, spec, asked, rng, control, config)
+    task = prepare(rows, spec, asked, rng, control, config.with_starts(request.n_init))
     if request.checkpoint is not None:
         table = row_hash(rows.X, rows.y, rows.weight)
         checkpoint = Checkpoint(request.checkpoint, request.settings, table, (task.map.De, task.map.Dg), rng)
@@ -134,6 +131,8 @@ def _learn_search(
         one = task.problem(1, task.searched)
         pooled = maximise(one, pooled_regression(one)).theta.A[0]
     task = replace(task, penalty=strength, pooled=pooled)
+    if strength < min(task.config.penalties) and (isinstance(n_experts, str) or task.carries(n_experts)):
+        task = replace(task, config=task.config.wider(task.config.unpenalised))
     if not (auto or request.averaging) and not _questions(task, request, int(n_experts)):
         return *_fit(task, int(n_experts), rng, []), None, None
     choice = choose(task, n_experts, request.averaging, rng)

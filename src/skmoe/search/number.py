@@ -161,7 +161,7 @@ def _ladder(task: Task, averaging: int) -> list[int]:
     most = min(most, most_experts(task.spec, task.moments, config))
 
     def carried(k: int) -> bool:
-        return k <= most and config.rows_per_parameter * task.problem(k).n_parameters <= task.moments.total
+        return k <= most and task.carries(k)
 
     return [1, *(k for k in config.numbers if k > 1 and carried(k))]
 

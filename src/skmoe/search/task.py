@@ -148,6 +148,10 @@ class Task:
         """Whether strengths of the penalty are worth comparing: with many rows per parameter they hardly differ."""
         return self.moments.total < self.config.plenty * self.problem(k).n_parameters
 
+    def carries(self, k: int) -> bool:
+        """Whether rows are enough for the parameters of so many experts, gate and noise among them."""
+        return self.config.rows_per_parameter * self.problem(k).n_parameters <= self.moments.total
+
     def in_callers_units(self, log_likelihood: Any) -> Any:
         """Mean log-likelihood of the caller's y from that of the outputs as the model sees them."""
         return log_likelihood - self.known * float(np.log(self.map.y_scale)) + self.log_jacobian
