@@ -19,7 +19,7 @@ typedef double vec __attribute__((vector_size(8 * LANES), aligned(8), may_alias)
 #define SHRINK 0.3
 #define GIVE_UP 0.03
 #define FEWEST_ROWS 0.5
-#define REFRESH 5
+#define REFRESH 3
 #define NOISE_STEPS 4
 
 enum noise { KNOWN, SHARED, PER_EXPERT };

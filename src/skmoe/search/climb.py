@@ -26,7 +26,7 @@ SHRINK = 0.3  # of a refused step
 GIVE_UP = 0.03  # size below which a direction is replaced by EM's
 FEWEST_ROWS = 0.5  # that an expert is left
 MANY_COLUMNS = 48  # from which Gram matrices cost more than the steps they save
-REFRESH = 5  # steps that a preconditioner serves
+REFRESH = 3  # steps that a preconditioner serves
 ELEMENTWISE = 40  # operations on a row and expert beside products, two exponentials among them
 
 

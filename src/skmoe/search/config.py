@@ -56,8 +56,6 @@ class SearchConfig:
     """EM steps with which each start begins: they are safe where L-BFGS is not."""
     heat: int = 12
     """L-BFGS steps of the first heat: after EM alone the ranks of starts say little of the ranks of ends."""
-    move_heat: tuple[int, int] = (1, 8)
-    """The same two for starts that moves made of ends: these have been climbed already."""
     keep: float = 0.5
     """Part of the starts kept after the first heat."""
     least_kept: int = 3
@@ -89,7 +87,7 @@ class SearchConfig:
     """Most rounds of moves."""
     round_patience: int = 2
     """Rounds in a row without a gain after which a search in doubt ends."""
-    unpenalised: float = 3.0
+    unpenalised: float = 2.5
     """Times that a search takes as long without a penalty, or under less than the least there is to choose from: optima
     are many then, and far apart. Where rows are fewer than the parameters need, the maximum is none to look for."""
     strengths: tuple[float, ...] = (0.3, 3.0)
@@ -111,8 +109,8 @@ class SearchConfig:
     """Ends, the best ones, from which moves are tried."""
     regrow: int = 2
     """How many of them in a round."""
-    regrow_splits: int = 8
-    """Splits tried of a model that is grown by one expert and pruned again: more of them gain as their time does."""
+    regrow_splits: int = 12
+    """Splits tried of a model that is grown by one expert and pruned again: twice as many gain twice as often."""
     drops: int = 5
     """Experts, those least missed, each of which is dropped before another is split."""
     drop_splits: int = 3

@@ -151,11 +151,8 @@ class Search:
         """
         self.most_starts = max(self.most_starts, self.ended + len(starts))
         kinds = list(dict.fromkeys(start.kind for start in starts))
-        groups, config = None, self.config
-        if bar > -np.inf:
-            groups = [kinds.index(start.kind) for start in starts]
-            config = replace(config, em_heat=config.move_heat[0], heat=config.move_heat[1])
-        ends = climb_all(part, starts, config, bar=bar, groups=groups, on_step=self._on_climb)
+        groups = [kinds.index(start.kind) for start in starts] if bar > -np.inf else None
+        ends = climb_all(part, starts, self.config, bar=bar, groups=groups, on_step=self._on_climb)
         self.ended += len(ends)
         return ends
 
