@@ -42,11 +42,6 @@ def _libraries() -> ThreadpoolController:
     return ThreadpoolController().select(user_api="blas")
 
 
-@lru_cache(maxsize=1)
-def _openmp() -> ThreadpoolController:
-    return ThreadpoolController().select(user_api="openmp")
-
-
 def _set_blas_threads(numbers: Iterable[int | None]) -> None:
     """Set the threads of each BLAS, from whichever Python thread.
 
@@ -140,10 +135,9 @@ def with_one_blas_thread(function: Callable[P, T]) -> Callable[P, T]:
 def one_openmp_thread() -> Iterator[None]:
     """Context in which OpenMP, by which scikit-learn clusters rows, runs on one thread.
 
-    On a busy machine its threads wait for one another far longer than a thousand rows take. Libraries are looked for
-    when the context is first entered, which takes milliseconds: what needs it is imported before.
+    On a busy machine its threads wait for one another far longer than a thousand rows take.
     """
-    with _openmp().limit(limits=1):
+    with ThreadpoolController().limit(limits=1, user_api="openmp"):
         yield
 
 

@@ -204,7 +204,7 @@ class SearchConfig:
 
     def with_starts(self, starts: int) -> SearchConfig:
         """The same search, begun with so many random starts; what follows where ends disagree is wider alike."""
-        return replace(self.wider(starts / self.starts), starts=starts)
+        return self if starts == self.starts else replace(self.wider(starts / self.starts), starts=starts)
 
     def wider(self, times: float) -> SearchConfig:
         """The same search, about so many times as long where ends disagree."""
