@@ -206,6 +206,7 @@ def test_page_holds_the_figures_recorded(k):
             "current, n_init=40",
             "current, default fit",
             "current, n_init=40, penalty chosen by default fits",
+            "current, n_init=100, penalty chosen by default fits",
         )
     ]
     assert f"| {k} | {' | '.join(cells)} |" in (root / "docs/regressor.md").read_text()
