@@ -19,7 +19,8 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 PACKAGE = Path("src", "skmoe")
 SOURCES = PACKAGE / "likelihood" / "fused.c", PACKAGE / "search" / "climb.c"
-HEADER, LIBRARY = PACKAGE / "likelihood" / "strips.h", PACKAGE / "likelihood" / "libfused.so"
+HEADERS = PACKAGE / "likelihood" / "strips.h", PACKAGE / "search" / "looks.h"
+LIBRARY = PACKAGE / "likelihood" / "libfused.so"
 COMMAND = "-std=gnu99 -O3 -shared -fPIC -fopenmp-simd -fno-math-errno -fno-trapping-math"
 WIDEST_VECTORS = "-DSKMOE_CLONES"
 """Code for several processors, which not every compiler and system can choose from."""
@@ -27,7 +28,7 @@ WIDEST_VECTORS = "-DSKMOE_CLONES"
 
 def compiled(root: Path, library: Path) -> bool:
     """Compile the library, unless it is newer than its sources under `root`; False where no compiler does it."""
-    newest = max((root / source).stat().st_mtime for source in (*SOURCES, HEADER))
+    newest = max((root / source).stat().st_mtime for source in (*SOURCES, *HEADERS))
     if library.exists() and library.stat().st_mtime > newest:
         return True
     sources = [root / source for source in SOURCES]

@@ -162,7 +162,7 @@ def hook():
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler here")
 def test_library_is_compiled_once_and_again_when_its_source_changes(hook, tmp_path, monkeypatch):
     monkeypatch.delenv("CC", raising=False)
-    library, sources = tmp_path / "libfused.so", (*hook.SOURCES, hook.HEADER)
+    library, sources = tmp_path / "libfused.so", (*hook.SOURCES, *hook.HEADERS)
     for source in sources:
         (tmp_path / source).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / source, tmp_path / source)

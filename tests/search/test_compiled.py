@@ -10,7 +10,7 @@ from skmoe.model.activations import get_activation
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.search import compiled
 from skmoe.search.climb import BatchAscent, OwnRows
-from skmoe.search.compiled import CompiledAscent, batch_ascent
+from skmoe.search.compiled import CompiledAscent, RoughAscent, batch_ascent
 
 pytestmark = pytest.mark.skipif(not fused.is_library_built(), reason="skmoe was installed without a C compiler")
 PARTS = ("objective", "log_likelihood", "share", "gradient", "vector", "size")
@@ -61,6 +61,31 @@ def climbed_beside(problem, batch, own=None):
 def test_steps_are_those_of_numpy(rng, n, d, k, noise, penalty):
     problem = problem_of(rng, n, d, k, noise=noise, penalty=penalty, pooled=rng.standard_normal(d + 1))
     climbed_beside(problem, batch_of(rng, problem, 4))
+
+
+@pytest.mark.parametrize("noise", ["shared", "per-expert", 0.5])
+@pytest.mark.parametrize(("n", "d", "k"), [(200, 1, 2), (64, 2, 1), (257, 8, 4), (500, 5, 7)])
+def test_single_precision_climbs_to_the_same_levels(rng, n, d, k, noise):
+    """Steps are the same to single precision, and levels are right to a thousandth in total."""
+    problem = problem_of(rng, n, d, k, noise=noise, penalty=0.3, weight=rng.exponential(size=n))
+    batch = batch_of(rng, problem, 4)
+    rough, exact = RoughAscent(problem, batch), BatchAscent(problem, batch)
+    for ascent in (rough, exact):
+        ascent.em(3)
+        ascent.quasi_newton(4)
+    np.testing.assert_allclose(rough.objective, exact.objective, rtol=1e-5)
+    np.testing.assert_allclose(rough.share, exact.share, atol=1e-4)
+    rough.quasi_newton(100)
+    there = BatchAscent(problem, rough.batch)
+    np.testing.assert_allclose(rough.objective * problem.total, there.objective * problem.total, atol=1e-3)
+
+
+def test_rows_are_laid_out_once(rng):
+    problem = problem_of(rng)
+    first, again = (batch_ascent(problem, batch_of(rng, problem, 2)) for _ in range(2))
+    assert first.U is again.U
+    other = batch_ascent(problem.on(problem.rows.responding(lambda y: 2 * y)), batch_of(rng, problem, 2))
+    np.testing.assert_allclose(other.y, 2 * first.y, rtol=1e-6)
 
 
 def test_weights_of_rows_and_of_models_count(rng):
@@ -134,7 +159,7 @@ def test_levels_told_before_are_not_changed(rng):
 
 def test_other_climbs_are_not_compiled(rng, monkeypatch):
     wide, few = problem_of(rng, 100, 60, 2), problem_of(rng)
-    assert type(batch_ascent(few, batch_of(rng, few, 1))) is CompiledAscent
+    assert type(batch_ascent(few, batch_of(rng, few, 1))) is RoughAscent
     assert type(batch_ascent(wide, batch_of(rng, wide, 1))) is BatchAscent
     bent = problem_of(rng, g=GaussianFamily(get_activation("relu")))
     assert type(batch_ascent(bent, batch_of(rng, bent, 1))) is BatchAscent
@@ -157,3 +182,15 @@ def test_fits_with_and_without_compiled_climbs_agree(monkeypatch):
     without = MoERegressor(3, random_state=0).fit(X, y)
     assert with_it.log_likelihood_ == pytest.approx(without.log_likelihood_, abs=1e-9)
     np.testing.assert_allclose(with_it.expert_coef_, without.expert_coef_, atol=1e-6)
+
+
+def test_single_precision_is_for_rows_it_can_hold(rng):
+    plain = problem_of(rng)
+    assert type(batch_ascent(plain, batch_of(rng, plain, 1), exact=True)) is CompiledAscent
+    for problem, kind in (
+        (problem_of(rng, noise=0.01), RoughAscent),
+        (problem_of(rng, noise=1e-6), CompiledAscent),
+        (problem_of(rng, weight=np.full(300, 1e3)), RoughAscent),
+        (problem_of(rng, weight=np.where(np.arange(300) == 7, 1e9, 1.0)), CompiledAscent),
+    ):
+        assert type(batch_ascent(problem, batch_of(rng, problem, 1))) is kind

@@ -1,7 +1,11 @@
 /* Responsibilities of linear experts with Gaussian noise, and what a step needs of them, in one loop over a block of
    rows; see fused.py, which calls this. */
 
+#define REAL double
+#define OF_REAL(name) name##_double
 #include "strips.h"
+
+#define STRIP STRIP_OF(REAL)
 
 /* Signature of the functions below; fused.py asks for it, so that an older library is not called by newer code. */
 int skmoe_fused_version(void) { return 1; }
@@ -31,8 +35,8 @@ void skmoe_fused_sums(ptrdiff_t S, ptrdiff_t k, ptrdiff_t b, double *restrict lo
             for (ptrdiff_t i = 0; i < m; i++) out[i] = y[s * y_model + (at + i) * y_row];
             for (ptrdiff_t i = 0; i < m; i++) w[i] = weight ? weight[s * weight_model + (at + i) * weight_row] : 1.0;
             double *expert = curves ? curves + first : NULL, *spread = curves ? expert + S * k * b : NULL;
-            total += strip_sums(k, m, b, logits + first, residual + first, out, w, log_scale + s * k,
-                                half_precision + s * k, share + s * k, squares + s * k, expert, spread, work);
+            total += strip_sums_double(k, m, b, logits + first, residual + first, out, w, log_scale + s * k,
+                                       half_precision + s * k, share + s * k, squares + s * k, expert, spread, work);
         }
         log_density[s] = total;
     }

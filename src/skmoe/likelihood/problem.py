@@ -174,10 +174,16 @@ class Problem:
 
     def is_admissible(self, theta: Theta, share: np.ndarray) -> bool:
         """Whether no expert is nearly empty or infinite, and no noise scale is on its floor or far above others."""
-        degenerate = not self.may_end_at_floor and np.any(self.at_floor(theta))
-        degenerate = degenerate or np.max(theta.sigma) > self.family.most_scale_ratio * np.min(theta.sigma)
-        degenerate = degenerate or np.max(np.abs(theta.A), initial=0.0) > self.family.most_coef
-        return bool(np.all(share >= self.min_share) and not degenerate)
+        return bool(self.are_admissible(theta.A[None], theta.sigma[None], share[None])[0])
+
+    def are_admissible(self, A: np.ndarray, sigma: np.ndarray, share: np.ndarray) -> np.ndarray:
+        """The same of S models, of experts (S, k, De), noise scales and shares (S, k)."""
+        fine = np.all(share >= self.min_share, axis=1)
+        least = np.min(sigma, axis=1)
+        if self.noise_groups and not self.may_end_at_floor:
+            fine &= least > NEAR_FLOOR * self.noise_floor
+        fine &= np.max(sigma, axis=1) <= self.family.most_scale_ratio * least
+        return fine & (np.max(np.abs(A), axis=(1, 2), initial=0.0) <= self.family.most_coef)
 
     # -- one pass over the rows ---------------------------------------------------------------------------------------
 

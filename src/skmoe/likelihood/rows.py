@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -71,6 +72,11 @@ class ModelRows:
     def n(self) -> int:
         """Number of rows."""
         return self.X.shape[0]
+
+    @cached_property
+    def layouts(self) -> dict[Any, tuple[np.ndarray, ...]]:
+        """The same rows laid out in other ways, for those who would do so again and again."""
+        return {}
 
     def block(self, x: Array, y: Array, weight: Array | None) -> Block:
         """A block as kernels take it."""

@@ -1,17 +1,18 @@
 /* What a strip of rows tells of a mixture of linear experts with Gaussian noise; NumPy takes two dozen passes over the
-   same numbers. Included by fused.c and by the search's climb.c.
+   same numbers. Included by fused.c, and by the search's climb.c once for each precision: REAL is the type of the
+   numbers, OF_REAL names what is defined here by it.
 
    A strip stays in the nearest cache. Exponentials and logarithms are polynomials that compilers turn into vector code,
    right to two units in the last place. */
-
-#ifndef SKMOE_STRIPS_H
-#define SKMOE_STRIPS_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#define STRIP 64
+#ifndef SKMOE_STRIPS_H
+#define SKMOE_STRIPS_H
+
+#define STRIP_OF(real) (512 / (ptrdiff_t)sizeof(real))
 #define LEAST_LOG (-80.0) /* as in batch.py: smaller probabilities are nothing to a sum, but slow */
 
 /* The machine's widest vectors, chosen when the library is loaded. */
@@ -23,7 +24,7 @@
 #define INSIDE static inline __attribute__((always_inline))
 
 /* exp(x) = 2^n exp(r) for x <= 0, |r| <= log(2) / 2; below LEAST_LOG that of LEAST_LOG. */
-INSIDE double exponential(double x) {
+INSIDE double exponential_double(double x) {
     const double shift = 6755399441055744.0; /* 1.5 * 2^52: added, it leaves n in the lowest bits */
     x = x < LEAST_LOG ? LEAST_LOG : x;
     const double shifted = x * 1.4426950408889634074 + shift, n = shifted - shift;
@@ -48,8 +49,30 @@ INSIDE double exponential(double x) {
     return p * power;
 }
 
+/* The same in single precision. */
+INSIDE float exponential_float(float x) {
+    const float shift = 12582912.0f; /* 1.5 * 2^23 */
+    x = x < (float)LEAST_LOG ? (float)LEAST_LOG : x;
+    const float shifted = x * 1.44269504f + shift, n = shifted - shift;
+    const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
+    float p = 1.0f / 5040;
+    p = p * r + 1.0f / 720;
+    p = p * r + 1.0f / 120;
+    p = p * r + 1.0f / 24;
+    p = p * r + 1.0f / 6;
+    p = p * r + 0.5f;
+    p = p * r + 1.0f;
+    p = p * r + 1.0f;
+    uint32_t bits;
+    memcpy(&bits, &shifted, sizeof bits);
+    bits = (bits << 23) + 0x3f800000u;
+    float power;
+    memcpy(&power, &bits, sizeof power);
+    return p * power;
+}
+
 /* log(x) = e log(2) + 2 artanh(f), f = (m - 1) / (m + 1), for a normal x = 2^e m with m about 1. */
-INSIDE double logarithm(double x) {
+INSIDE double logarithm_double(double x) {
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
     const uint64_t power = (bits - 0x3fe6a09e667f3bcdu) & 0xfff0000000000000u; /* m from sqrt(1/2) on */
@@ -73,7 +96,25 @@ INSIDE double logarithm(double x) {
     return e * 0.69314718055994530942 + 2.0 * (f + f * q * p) + (x - x); /* what is not finite stays so */
 }
 
-/* Sums over one strip of m <= STRIP rows for one model of k experts.
+/* The same in single precision. */
+INSIDE float logarithm_float(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    const uint32_t power = (bits - 0x3f3504f3u) & 0xff800000u;
+    bits -= power;
+    float m;
+    memcpy(&m, &bits, sizeof m);
+    const float e = (float)((int32_t)power / (1 << 23)), f = (m - 1.0f) / (m + 1.0f), q = f * f;
+    float p = 1.0f / 9;
+    p = p * q + 1.0f / 7;
+    p = p * q + 1.0f / 5;
+    p = p * q + 1.0f / 3;
+    return e * 0.693147181f + 2.0f * (f + f * q * p) + (x - x);
+}
+
+#endif
+
+/* Sums over one strip of m <= STRIP_OF(REAL) rows for one model of k experts.
 
    logits, residual: the gate's logits and the experts' predictors, those of two experts `stride` apart; left as
    weighted differences of responsibilities and gate, and as weighted residuals.
@@ -81,28 +122,29 @@ INSIDE double logarithm(double x) {
    log_scale, half_precision (k): log of the noise and 1 / (2 noise^2).
    share, squares (k): weighted responsibilities, and squared residuals times these, are added to them.
    expert, spread: null, or likewise `stride` apart, responsibilities and p (1 - p) of the gate, weighted.
-   work: 2 k STRIP numbers.
+   work: 2 k strips.
 
    Returns the weighted log density. */
-INSIDE double strip_sums(const ptrdiff_t k, const ptrdiff_t m, const ptrdiff_t stride, double *restrict logits,
-                         double *restrict residual, const double *restrict out, const double *restrict w,
-                         const double *restrict log_scale, const double *restrict half_precision,
-                         double *restrict share, double *restrict squares, double *restrict expert,
-                         double *restrict spread, double *restrict work) {
-    double *restrict gate = work, *restrict mine = work + k * STRIP;
-    double top[STRIP], peak[STRIP], gates[STRIP], joints[STRIP];
-    for (ptrdiff_t i = 0; i < m; i++) top[i] = peak[i] = -1.0 / 0.0, gates[i] = joints[i] = 0.0;
+INSIDE double OF_REAL(strip_sums)(const ptrdiff_t k, const ptrdiff_t m, const ptrdiff_t stride, REAL *restrict logits,
+                                  REAL *restrict residual, const REAL *restrict out, const REAL *restrict w,
+                                  const double *restrict log_scale, const double *restrict half_precision,
+                                  double *restrict share, double *restrict squares, REAL *restrict expert,
+                                  REAL *restrict spread, REAL *restrict work) {
+    enum { STRIP = STRIP_OF(REAL) };
+    REAL *restrict gate = work, *restrict mine = work + k * STRIP;
+    REAL top[STRIP], peak[STRIP], gates[STRIP], joints[STRIP];
+    for (ptrdiff_t i = 0; i < m; i++) top[i] = peak[i] = -1.0 / 0.0, gates[i] = joints[i] = 0;
     for (ptrdiff_t c = 0; c < k; c++) {
-        const double *restrict l = logits + c * stride;
+        const REAL *restrict l = logits + c * stride;
         for (ptrdiff_t i = 0; i < m; i++) top[i] = l[i] > top[i] ? l[i] : top[i];
     }
     for (ptrdiff_t c = 0; c < k; c++) {
-        const double *restrict l = logits + c * stride;
-        double *restrict r = residual + c * stride, *restrict joint = mine + c * STRIP, *restrict p = gate + c * STRIP;
-        const double h = half_precision[c], log_s = log_scale[c];
+        const REAL *restrict l = logits + c * stride;
+        REAL *restrict r = residual + c * stride, *restrict joint = mine + c * STRIP, *restrict p = gate + c * STRIP;
+        const REAL h = half_precision[c], log_s = log_scale[c];
 #pragma omp simd
         for (ptrdiff_t i = 0; i < m; i++) {
-            const double e = out[i] - r[i], below = l[i] - top[i], j = below - h * (e * e) - log_s;
+            const REAL e = out[i] - r[i], below = l[i] - top[i], j = below - h * (e * e) - log_s;
             r[i] = e;
             p[i] = below;
             joint[i] = j;
@@ -110,38 +152,38 @@ INSIDE double strip_sums(const ptrdiff_t k, const ptrdiff_t m, const ptrdiff_t s
         }
     }
     for (ptrdiff_t c = 0; c < k; c++) {
-        double *restrict joint = mine + c * STRIP, *restrict p = gate + c * STRIP;
+        REAL *restrict joint = mine + c * STRIP, *restrict p = gate + c * STRIP;
 #pragma omp simd
         for (ptrdiff_t i = 0; i < m; i++) {
-            p[i] = exponential(p[i]);
-            joint[i] = exponential(joint[i] - peak[i]);
+            p[i] = OF_REAL(exponential)(p[i]);
+            joint[i] = OF_REAL(exponential)(joint[i] - peak[i]);
             gates[i] += p[i];
             joints[i] += joint[i];
         }
     }
-    double total = 0;
+    REAL total = 0;
 #pragma omp simd reduction(+ : total)
     for (ptrdiff_t i = 0; i < m; i++) {
-        total += w[i] * (peak[i] + logarithm(joints[i] / gates[i]));
-        gates[i] = 1.0 / gates[i];
+        total += w[i] * (peak[i] + OF_REAL(logarithm)(joints[i] / gates[i]));
+        gates[i] = 1 / gates[i];
         joints[i] = w[i] / joints[i];
     }
     for (ptrdiff_t c = 0; c < k; c++) {
-        const double *restrict joint = mine + c * STRIP, *restrict p = gate + c * STRIP;
-        double *restrict l = logits + c * stride, *restrict r = residual + c * stride;
-        double mass = 0, square = 0;
+        const REAL *restrict joint = mine + c * STRIP, *restrict p = gate + c * STRIP;
+        REAL *restrict l = logits + c * stride, *restrict r = residual + c * stride;
+        REAL mass = 0, square = 0;
         if (expert) {
-            double *restrict a = expert + c * stride, *restrict q = spread + c * stride;
+            REAL *restrict a = expert + c * stride, *restrict q = spread + c * stride;
 #pragma omp simd
             for (ptrdiff_t i = 0; i < m; i++) {
-                const double g = p[i] * gates[i];
+                const REAL g = p[i] * gates[i];
                 a[i] = joint[i] * joints[i];
-                q[i] = w[i] * g * (1.0 - g);
+                q[i] = w[i] * g * (1 - g);
             }
         }
 #pragma omp simd reduction(+ : mass, square)
         for (ptrdiff_t i = 0; i < m; i++) {
-            const double a = joint[i] * joints[i], e = r[i];
+            const REAL a = joint[i] * joints[i], e = r[i];
             mass += a;
             square += a * (e * e);
             l[i] = a - w[i] * (p[i] * gates[i]);
@@ -152,5 +194,3 @@ INSIDE double strip_sums(const ptrdiff_t k, const ptrdiff_t m, const ptrdiff_t s
     }
     return total;
 }
-
-#endif

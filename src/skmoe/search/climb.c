@@ -2,19 +2,28 @@
    the other, each for some steps, so that nothing but its rows moves through the caches. For linear experts with
    Gaussian noise that see the same inputs as the gate; see compiled.py, which calls this.
 
-   Rows come in strips of STRIP, the last one filled up with rows of weight zero. */
+   Rows come in strips, the last one filled up with rows of weight zero: 64 in double precision, 128 in single, which
+   takes about half the time and is enough to look for the best of many optima. */
 
 #include <math.h>
 
+#define REAL double
+#define OF_REAL(name) name##_double
 #include "../likelihood/strips.h"
+#undef REAL
+#undef OF_REAL
+#define REAL float
+#define OF_REAL(name) name##_float
+#include "../likelihood/strips.h"
+#undef REAL
+#undef OF_REAL
 
-#define LANES 4
-#define TILE 3 /* of Gram matrices: nine sums stay in registers */
-
-typedef double vec __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
+#define WHOLE STRIP_OF(double) /* doubles in the memory of a strip, of either precision */
+#define WIDEST 8               /* doubles in the memory of a vector, likewise */
+#define TILE 3                 /* of Gram matrices: nine sums stay in registers */
 
 /* As in climb.py, where each is explained. */
-#define ROUNDING 1e-12
+#define ROUNDING (m->single ? 1e-7 : 1e-12)
 #define SUFFICIENT 1e-4
 #define SHRINK 0.3
 #define GIVE_UP 0.03
@@ -25,14 +34,15 @@ typedef double vec __attribute__((vector_size(8 * LANES), aligned(8), may_alias)
 enum noise { KNOWN, SHARED, PER_EXPERT };
 
 /* Signature of this struct and of the functions below; compiled.py asks for it. */
-int skmoe_climb_version(void) { return 1; }
+int skmoe_climb_version(void) { return 2; }
 
 typedef struct {
     ptrdiff_t strips, D, padded, k, noise, pairs; /* `padded` is D as a multiple of TILE; of L-BFGS so many pairs */
     ptrdiff_t y_model, weight_model;              /* distance of two models' outputs and weights, 0 if they share them */
+    ptrdiff_t single;                             /* whether rows are in single precision */
     double total, floor;                          /* weight of all rows, least noise scale */
-    const double *U;                              /* (strips, padded, STRIP) inputs */
-    const double *y, *weight;                     /* (strips * STRIP) each, or of each model */
+    const void *U;                                /* (strips, padded, rows of a strip) inputs */
+    const void *y, *weight;                       /* (strips * rows of a strip) each, or of each model */
     const double *own, *gate, *pooled, *base;     /* (S), (S), (S, D): the penalty; (S): added to a log-likelihood */
     double *vector, *sigma;                       /* (S, P): experts, gate, logs of learned scales; (S, k) */
     double *objective, *log_likelihood, *share;   /* (S), (S), (S, k) */
@@ -47,10 +57,10 @@ typedef struct {
     double *share, *squares;     /* (k) */
     double *expert, *gate;       /* (k, D) gradients, the experts' times their variance */
     double *grams;               /* (2 k, D, D) lower triangles: the experts', then the gate's */
-    double *channels, *curves;   /* (2 k, STRIP) each */
-    double *work;                /* 2 k STRIP */
-    double *scaled;              /* (padded, STRIP) */
-    double *sums, *tiles;        /* (2 k, padded, LANES), (2 k, tiles, TILE TILE LANES) */
+    void *channels, *curves;     /* 2 k strips each */
+    void *work;                  /* 2 k strips */
+    void *scaled;                /* (padded) strips */
+    void *sums, *tiles;          /* (2 k, padded), (2 k, tiles, TILE TILE) vectors */
     double *log_scale, *half;    /* (k) */
 } look;
 
@@ -66,8 +76,8 @@ static ptrdiff_t parameters(const climb *m) {
 /* Doubles that a call needs to work with. */
 ptrdiff_t skmoe_climb_work(const climb *m) {
     const ptrdiff_t k = m->k, D = m->D;
-    return 4 * k + 2 * k * D + 2 * k * D * D + 6 * k * STRIP + m->padded * STRIP + 2 * k * m->padded * LANES +
-           2 * k * tiles_of(m) * TILE * TILE * LANES + k + 4 * parameters(m) + m->pairs;
+    return 4 * k + 2 * k * D + 2 * k * D * D + 6 * k * WHOLE + m->padded * WHOLE + 2 * k * m->padded * WIDEST +
+           2 * k * tiles_of(m) * TILE * TILE * WIDEST + k + 4 * parameters(m) + m->pairs;
 }
 
 static double *taken(double **from, ptrdiff_t count) {
@@ -76,117 +86,54 @@ static double *taken(double **from, ptrdiff_t count) {
     return here;
 }
 
-#define loaded(from) (*(const vec *)(from))
+/* -- looks at the rows ----------------------------------------------------------------------------------------------- */
 
-INSIDE double across(const double *from) { return (from[0] + from[1]) + (from[2] + from[3]); }
+#define WIDEST_MACHINE __attribute__((target("arch=x86-64-v4,prefer-vector-width=512")))
 
-/* Predictors of so many channels B (count, D) at a strip. */
-INSIDE void predictors(const int count, ptrdiff_t D, const double *restrict B, const double *restrict U,
-                       double *restrict out) {
-    for (ptrdiff_t v = 0; v < STRIP; v += 2 * LANES) {
-        vec a[4] = {{0}}, b[4] = {{0}};
-        for (ptrdiff_t d = 0; d < D; d++) {
-            const vec u = loaded(U + d * STRIP + v), x = loaded(U + d * STRIP + v + LANES);
-            for (int c = 0; c < count; c++) {
-                a[c] += B[c * D + d] * u;
-                b[c] += B[c * D + d] * x;
-            }
-        }
-        for (int c = 0; c < count; c++) {
-            *(vec *)(out + c * STRIP + v) = a[c];
-            *(vec *)(out + c * STRIP + v + LANES) = b[c];
-        }
-    }
-}
+#define REAL double
+#define OF_REAL(name) name##_double
+#define LANES 4
+#define OF_WIDTH(name) name##_narrow_double
+#define MACHINES EVERY_MACHINE
+#define IN_REGISTER(v) (void)0
+#include "looks.h"
+#ifdef SKMOE_CLONES
+#define LANES 8
+#define OF_WIDTH(name) name##_wide_double
+#define MACHINES WIDEST_MACHINE
+#define IN_REGISTER(v) __asm__("" : "+v"(v))
+#include "looks.h"
+#endif
+#undef REAL
+#undef OF_REAL
 
-/* Products of so many channels R with TILE inputs, added to sums (count, padded, LANES). */
-INSIDE void gradients(const int count, ptrdiff_t padded, const double *restrict R, const double *restrict U,
-                      double *restrict sums) {
-    vec a[4][TILE];
-    for (int c = 0; c < count; c++)
-        for (int d = 0; d < TILE; d++) a[c][d] = loaded(sums + (c * padded + d) * LANES);
-    for (ptrdiff_t v = 0; v < STRIP; v += LANES) {
-        const vec x = loaded(U + v), y = loaded(U + STRIP + v), z = loaded(U + 2 * STRIP + v);
-        for (int c = 0; c < count; c++) {
-            const vec r = loaded(R + c * STRIP + v);
-            a[c][0] += r * x;
-            a[c][1] += r * y;
-            a[c][2] += r * z;
-        }
-    }
-    for (int c = 0; c < count; c++)
-        for (int d = 0; d < TILE; d++) *(vec *)(sums + (c * padded + d) * LANES) = a[c][d];
-}
+#define REAL float
+#define OF_REAL(name) name##_float
+#define LANES 8
+#define OF_WIDTH(name) name##_narrow_float
+#define MACHINES EVERY_MACHINE
+#define IN_REGISTER(v) (void)0
+#include "looks.h"
+#ifdef SKMOE_CLONES
+#define LANES 16
+#define OF_WIDTH(name) name##_wide_float
+#define MACHINES WIDEST_MACHINE
+#define IN_REGISTER(v) __asm__("" : "+v"(v))
+#include "looks.h"
+#endif
+#undef REAL
+#undef OF_REAL
 
-/* The Gram matrix of one channel's weights at a strip, added to its tiles. */
-INSIDE void gram(ptrdiff_t padded, const double *restrict weight, const double *restrict U, double *restrict scaled,
-                 double *restrict tiles) {
-    for (ptrdiff_t d = 0; d < padded; d++)
-        for (ptrdiff_t v = 0; v < STRIP; v++) scaled[d * STRIP + v] = weight[v] * U[d * STRIP + v];
-    for (ptrdiff_t d = 0; d < padded; d += TILE)
-        for (ptrdiff_t e = 0; e <= d; e += TILE, tiles += TILE * TILE * LANES) {
-            vec a[TILE * TILE];
-            for (int i = 0; i < TILE * TILE; i++) a[i] = loaded(tiles + i * LANES);
-            for (ptrdiff_t v = 0; v < STRIP; v += LANES) {
-                const vec x = loaded(scaled + d * STRIP + v), y = loaded(scaled + (d + 1) * STRIP + v),
-                          z = loaded(scaled + (d + 2) * STRIP + v);
-                for (int i = 0; i < TILE; i++) {
-                    const vec u = loaded(U + (e + i) * STRIP + v);
-                    a[i] += x * u;
-                    a[TILE + i] += y * u;
-                    a[2 * TILE + i] += z * u;
-                }
-            }
-            for (int i = 0; i < TILE * TILE; i++) *(vec *)(tiles + i * LANES) = a[i];
-        }
-}
-
-/* One look at the rows, for model s at the given parameters. */
-EVERY_MACHINE
+/* The look of the rows' precision, with the widest vectors there are. */
 static void looked(const climb *m, ptrdiff_t s, const double *vector, const double *sigma, look *at, int with_grams) {
-    const ptrdiff_t k = m->k, D = m->D, padded = m->padded, tiles = tiles_of(m) * TILE * TILE * LANES;
-    double *const residual = at->channels, *const logits = at->channels + k * STRIP, total = 0;
-    double *const expert = with_grams ? at->curves : NULL, *const spread = with_grams ? at->curves + k * STRIP : NULL;
-    double log_density = 0;
-    for (ptrdiff_t c = 0; c < k; c++) {
-        at->log_scale[c] = log(sigma[c]);
-        at->half[c] = 0.5 / (sigma[c] * sigma[c]);
-        at->share[c] = at->squares[c] = 0;
+#ifdef SKMOE_CLONES
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd")) {
+        (m->single ? looked_wide_float : looked_wide_double)(m, s, vector, sigma, at, with_grams);
+        return;
     }
-    memset(at->sums, 0, sizeof(double) * 2 * k * padded * LANES);
-    if (with_grams) memset(at->tiles, 0, sizeof(double) * 2 * k * tiles);
-    for (ptrdiff_t strip = 0; strip < m->strips; strip++) {
-        const double *U = m->U + strip * padded * STRIP;
-        const double *y = m->y + s * m->y_model + strip * STRIP, *w = m->weight + s * m->weight_model + strip * STRIP;
-        ptrdiff_t c = 0;
-        for (; c + 4 <= 2 * k; c += 4) predictors(4, D, vector + c * D, U, at->channels + c * STRIP);
-        if (c < 2 * k) predictors(2, D, vector + c * D, U, at->channels + c * STRIP);
-        log_density += strip_sums(k, STRIP, STRIP, logits, residual, y, w, at->log_scale, at->half, at->share,
-                                  at->squares, expert, spread, at->work);
-        for (ptrdiff_t d = 0; d < padded; d += TILE) {
-            for (c = 0; c + 4 <= 2 * k; c += 4)
-                gradients(4, padded, at->channels + c * STRIP, U + d * STRIP, at->sums + (c * padded + d) * LANES);
-            if (c < 2 * k)
-                gradients(2, padded, at->channels + c * STRIP, U + d * STRIP, at->sums + (c * padded + d) * LANES);
-        }
-        for (c = 0; with_grams && c < 2 * k; c++)
-            gram(padded, at->curves + c * STRIP, U, at->scaled, at->tiles + c * tiles);
-    }
-    total = 1.0 / m->total;
-    at->log_likelihood = log_density * total + m->base[s];
-    for (ptrdiff_t c = 0; c < k; c++) at->share[c] *= total, at->squares[c] *= total;
-    for (ptrdiff_t c = 0; c < 2 * k; c++)
-        for (ptrdiff_t d = 0; d < D; d++) at->expert[c * D + d] = total * across(at->sums + (c * padded + d) * LANES);
-    if (!with_grams) return;
-    for (ptrdiff_t c = 0; c < 2 * k; c++) {
-        const double *tile = at->tiles + c * tiles;
-        double *G = at->grams + c * D * D;
-        for (ptrdiff_t d = 0; d < padded; d += TILE)
-            for (ptrdiff_t e = 0; e <= d; e += TILE)
-                for (int i = 0; i < TILE; i++)
-                    for (int j = 0; j < TILE; j++, tile += LANES)
-                        if (d + i < D && e + j <= d + i) G[(d + i) * D + e + j] = total * across(tile);
-    }
+#endif
+    (m->single ? looked_narrow_float : looked_narrow_double)(m, s, vector, sigma, at, with_grams);
 }
 
 /* -- small matrices -------------------------------------------------------------------------------------------------- */
@@ -424,14 +371,15 @@ static void renewed(const climb *m, ptrdiff_t s, double *left, double *used) {
 static look look_in(const climb *m, double **work) {
     const ptrdiff_t k = m->k, D = m->D;
     look at = {0};
+    /* those read by vectors first: the work space begins at a line of the cache, and they fill whole ones */
+    at.channels = taken(work, 2 * k * WHOLE), at.curves = taken(work, 2 * k * WHOLE);
+    at.work = taken(work, 2 * k * WHOLE);
+    at.scaled = taken(work, m->padded * WHOLE);
+    at.sums = taken(work, 2 * k * m->padded * WIDEST);
+    at.tiles = taken(work, 2 * k * tiles_of(m) * TILE * TILE * WIDEST);
     at.share = taken(work, k), at.squares = taken(work, k), at.log_scale = taken(work, k), at.half = taken(work, k);
     at.expert = taken(work, 2 * k * D), at.gate = at.expert + k * D;
     at.grams = taken(work, 2 * k * D * D);
-    at.channels = taken(work, 2 * k * STRIP), at.curves = taken(work, 2 * k * STRIP);
-    at.work = taken(work, 2 * k * STRIP);
-    at.scaled = taken(work, m->padded * STRIP);
-    at.sums = taken(work, 2 * k * m->padded * LANES);
-    at.tiles = taken(work, 2 * k * tiles_of(m) * TILE * TILE * LANES);
     return at;
 }
 

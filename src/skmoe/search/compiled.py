@@ -17,15 +17,24 @@ import numpy as np
 from skmoe.likelihood import Problem
 from skmoe.likelihood.batch import ThetaBatch, has_compiled_sums
 from skmoe.likelihood.fused import LIBRARY, STRIP
+from skmoe.likelihood.rows import ModelRows
 from skmoe.rows.threads import in_order, threads_allowed
 from skmoe.search.climb import MANY_COLUMNS, BatchAscent, OnStep, OwnRows
 
 __all__ = ["CompiledAscent", "batch_ascent"]
 
-VERSION = 1
+VERSION = 2
 """Of the functions' signature, as in ``climb.c``."""
 TILE = 3
 """Inputs are filled up to a multiple of this."""
+LINE = 64
+"""Bytes of a line of the cache."""
+STRIP_BYTES = 8 * STRIP
+"""Memory of a strip: as many rows as numbers of the precision fill it."""
+LEAST_NOISE = 1e-3
+"""Noise that is known, relative to the spread of y, from which on single precision will do; learned noise is above."""
+MOST_WEIGHT = 1e6
+"""Weight of a row up to which sums in single precision are those of many rows."""
 MOST_DOUBLES = 2**20
 """Size of the inputs, 8 MiB, up to which they are laid out once more, in strips."""
 AT_ONCE = 1e9
@@ -34,7 +43,7 @@ SHARED_WORK = 3e7
 """Operations from which models are shared out over threads."""
 KINDS = {"shared": 1, "per-expert": 2}
 """How ``climb.c`` calls the noise; known scales are 0."""
-SIZES = ("strips", "D", "padded", "k", "noise", "pairs", "y_model", "weight_model")
+SIZES = ("strips", "D", "padded", "k", "noise", "pairs", "y_model", "weight_model", "single")
 ROWS = ("U", "y", "weight")
 PENALTY = ("own", "gate", "pooled", "base")
 STATE = ("vector", "sigma", "objective", "log_likelihood", "share", "gradient", "direction", "size")
@@ -76,41 +85,73 @@ def batch_ascent(
     penalties: np.ndarray | None = None,
     *,
     own: OwnRows | None = None,
+    exact: bool = False,
     on_step: OnStep | None = None,
 ) -> BatchAscent:
-    """A climb of several models, by compiled code where there is some for it."""
+    """A climb of several models, by compiled code where there is some for it.
+
+    Unless it is to be `exact`, that is in single precision, in half the time: objectives are right to some thousandths
+    in total, which tells optima apart, and what is found is climbed further by others.
+    """
     rows, D = problem.rows, problem.rows.map.De
     small = isinstance(rows.X, np.ndarray) and D <= MANY_COLUMNS and rows.n * D <= MOST_DOUBLES
-    kind = CompiledAscent if small and has_compiled_sums(problem) and _library() is not None else BatchAscent
+    kind = BatchAscent
+    if small and has_compiled_sums(problem) and _library() is not None:
+        kind = CompiledAscent if exact or not _is_tame(problem) else RoughAscent
     return kind(problem, batch, penalties, own=own, on_step=on_step)
 
 
-def _in_strips(columns: np.ndarray) -> np.ndarray:
-    """Numbers (m, n) as (m, strips * STRIP), filled up with zeros."""
-    columns = np.atleast_2d(columns)
-    filled = np.zeros((len(columns), -(-columns.shape[1] // STRIP) * STRIP))
-    filled[:, : columns.shape[1]] = columns
-    return filled
+def _is_tame(problem: Problem) -> bool:
+    """Whether single precision tells residuals from their noise, and holds the weights."""
+    known, weight = not problem.noise_groups, problem.rows.weight
+    fine = not known or float(problem.settings.noise) >= LEAST_NOISE * problem.spread
+    return fine and (weight is None or float(np.max(weight)) < MOST_WEIGHT)
+
+
+def _aligned(shape: tuple[int, ...], dtype: type = np.float64) -> np.ndarray:
+    """Zeros whose first byte lies at a line of the cache, so that no vector crosses one."""
+    count, each = int(np.prod(shape)), np.dtype(dtype).itemsize
+    numbers: np.ndarray = np.zeros(count + LINE // each, dtype=dtype)
+    first = -numbers.ctypes.data % LINE // each
+    return numbers[first : first + count].reshape(shape)
+
+
+def _laid_out(rows: ModelRows, precision: type) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Inputs (strips, D filled up, rows of a strip), outputs and weights (models or 1, rows filled up)."""
+    U, _, y, weight = rows.block(rows.X, rows.y, rows.weight)
+    D, n = U.shape
+    padded, strip = -(-D // TILE) * TILE, STRIP_BYTES // np.dtype(precision).itemsize
+    strips = -(-n // strip)
+    columns = np.zeros((padded, strips * strip))
+    columns[:D, :n] = U
+    inputs = _aligned((strips, padded, strip), precision)
+    inputs[:] = columns.reshape(padded, strips, strip).swapaxes(0, 1)
+    weights = np.ones((1, n)) if weight is None else np.asarray(weight, dtype=np.float64)[None]
+    found = [inputs]
+    for part in (np.atleast_2d(np.asarray(y, dtype=np.float64).T), weights):
+        found.append(_aligned((len(part), strips * strip), precision))
+        found[-1][:, :n] = part
+    return found[0], found[1], found[2]
 
 
 class CompiledAscent(BatchAscent):
     """The same climb as its base, by compiled code."""
 
+    precision: type = np.float64
+
     def _begin(self, memory: int) -> None:
         self._taken = 0
         problem, batch = self.problem, self.batch
         rows, (S, k, D) = problem.rows, batch.A.shape
-        U, _, y, weight = rows.block(rows.X, rows.y, rows.weight)
-        weights = np.ones((1, rows.n)) if weight is None else np.asarray(weight, dtype=np.float64)[None]
-        weighed = np.ones(S)
+        if self.precision not in rows.layouts:
+            rows.layouts[self.precision] = _laid_out(rows, self.precision)
+        self.U, self.y, self.weight = rows.layouts[self.precision]
+        weighed: np.ndarray = np.ones(S)
         if self.own is not None:
-            weights = weights * self.own.weight.T
-            weighed = np.sum(weights, axis=1) / problem.total
-        padded = -(-D // TILE) * TILE
-        columns = np.zeros((padded, -(-rows.n // STRIP) * STRIP))
-        columns[:D, : rows.n] = U
-        self.U = np.ascontiguousarray(columns.reshape(padded, -1, STRIP).swapaxes(0, 1))
-        self.y, self.weight = _in_strips(np.asarray(y, dtype=np.float64).T), _in_strips(weights)
+            shared, own = self.weight, np.asarray(self.own.weight)
+            self.weight = _aligned((S, shared.shape[1]), self.precision)
+            self.weight[:, : rows.n] = shared[:, : rows.n] * own.T
+            weighed = self.weight.sum(axis=1, dtype=np.float64) / problem.total
         self.base = problem.family.log_base * weighed
         P = self.vector.shape[1]
         self.sigma = np.array(batch.sigma, dtype=np.float64)
@@ -152,7 +193,7 @@ class CompiledAscent(BatchAscent):
         function, state = getattr(library, name), self._struct()
 
         def part(first: int, last: int) -> None:
-            space = np.empty(library.skmoe_climb_work(ctypes.byref(state)) if work else 0)
+            space = _aligned((library.skmoe_climb_work(ctypes.byref(state)) if work else 0,))
             function(ctypes.byref(state), first, last, *how, *([space.ctypes.data] if work else []))
 
         threads = min(threads_allowed(), models) if shared else 1
@@ -174,6 +215,7 @@ class CompiledAscent(BatchAscent):
             "pairs": self.steps.shape[1],
             "y_model": self.y.shape[1] if len(self.y) > 1 else 0,
             "weight_model": self.weight.shape[1] if len(self.weight) > 1 else 0,
+            "single": int(self.precision is np.float32),
             "total": self.problem.total,
             "floor": self.problem.noise_floor,
         }
@@ -189,3 +231,9 @@ class CompiledAscent(BatchAscent):
         for name in ("y", "weight"):
             if len(getattr(self, name)) > 1:
                 setattr(self, name, getattr(self, name)[rows])
+
+
+class RoughAscent(CompiledAscent):
+    """A compiled climb with rows in single precision."""
+
+    precision = np.float32

@@ -84,14 +84,15 @@ def climb_all(
     def leave(which: np.ndarray, finished: bool) -> None:
         """Take models out of the climb."""
         nonlocal alive
+        if not np.any(which):
+            return
+        fine = problem.are_admissible(ascent.batch.A, ascent.batch.sigma, ascent.share)
         for i in np.flatnonzero(which).tolist():
-            theta, share = ascent.batch.theta(i), ascent.share[i]
-            start = replace(starts[alive[i]], theta=theta)
-            reached = float(ascent.objective[i]), float(ascent.log_likelihood[i])
-            fine = problem.is_admissible(theta, share)
-            ends.append(End(start, *reached, fine, finished, float(strengths[alive[i]]), int(group[alive[i]])))
+            start = replace(starts[alive[i]], theta=ascent.batch.theta(i))
+            reached = float(ascent.objective[i]), float(ascent.log_likelihood[i]), bool(fine[i])
+            ends.append(End(start, *reached, finished, float(strengths[alive[i]]), int(group[alive[i]])))
         alive = alive[~which]
-        if len(alive) and np.any(which):
+        if len(alive):
             ascent.keep(np.flatnonzero(~which))
 
     ascent.em(config.em_heat)

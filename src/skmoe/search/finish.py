@@ -188,7 +188,8 @@ def newton_is_costly(problem: Problem) -> bool:
 
 def _first_order(ascent: Ascent) -> float:
     """L-BFGS steps with EM's curvature, which are safe where the likelihood is not concave; the gain per row."""
-    before, batch = ascent.point.objective, batch_ascent(ascent.problem, ThetaBatch.of([ascent.point.theta]))
+    before = ascent.point.objective
+    batch = batch_ascent(ascent.problem, ThetaBatch.of([ascent.point.theta]), exact=True)
     batch.quasi_newton(FIRST_ORDER_STEPS)
     there = Point(ascent.problem, batch.batch.theta(0)).taking("gradient")
     if not ascent.allows(there):

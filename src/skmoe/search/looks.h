@@ -1,0 +1,142 @@
+/* One look at the rows of a climb; included by climb.c once for each precision and width of vectors.
+
+   REAL is the type of the numbers, LANES how many of them make a vector, OF_REAL and OF_WIDTH name what is defined by
+   these, and MACHINES says what processors it is compiled for. Sums over strips are in double precision. */
+
+typedef REAL OF_WIDTH(vec) __attribute__((vector_size(LANES * sizeof(REAL)), aligned(sizeof(REAL)), may_alias));
+#define vec OF_WIDTH(vec)
+#define loaded(from) (*(const vec *)(from))
+#define STRIP STRIP_OF(REAL)
+
+INSIDE double OF_WIDTH(across)(const REAL *from) {
+    REAL halves[LANES / 2];
+    for (int i = 0; i < LANES / 2; i++) halves[i] = from[i] + from[LANES / 2 + i];
+    for (int left = LANES / 4; left > 0; left /= 2)
+        for (int i = 0; i < left; i++) halves[i] += halves[left + i];
+    return halves[0];
+}
+
+/* Predictors of so many channels B (count, D) at a strip. */
+INSIDE void OF_WIDTH(predictors)(const int count, ptrdiff_t D, const REAL *restrict B, const REAL *restrict U,
+                                 REAL *restrict out) {
+    for (ptrdiff_t v = 0; v < STRIP; v += 2 * LANES) {
+        vec a[4] = {{0}}, b[4] = {{0}};
+        for (ptrdiff_t d = 0; d < D; d++) {
+            const vec u = loaded(U + d * STRIP + v), x = loaded(U + d * STRIP + v + LANES);
+            for (int c = 0; c < count; c++) {
+                a[c] += B[c * D + d] * u;
+                b[c] += B[c * D + d] * x;
+            }
+        }
+        for (int c = 0; c < count; c++) {
+            *(vec *)(out + c * STRIP + v) = a[c];
+            *(vec *)(out + c * STRIP + v + LANES) = b[c];
+        }
+    }
+}
+
+/* Products of so many channels R with TILE inputs, added to sums (count, padded, LANES). */
+INSIDE void OF_WIDTH(gradients)(const int count, ptrdiff_t padded, const REAL *restrict R, const REAL *restrict U,
+                                REAL *restrict sums) {
+    vec a[4][TILE];
+    for (int c = 0; c < count; c++)
+        for (int d = 0; d < TILE; d++) a[c][d] = loaded(sums + (c * padded + d) * LANES);
+    for (ptrdiff_t v = 0; v < STRIP; v += LANES) {
+        const vec x = loaded(U + v), y = loaded(U + STRIP + v), z = loaded(U + 2 * STRIP + v);
+        for (int c = 0; c < count; c++) {
+            vec r = loaded(R + c * STRIP + v);
+            IN_REGISTER(r);
+            a[c][0] += r * x;
+            a[c][1] += r * y;
+            a[c][2] += r * z;
+        }
+    }
+    for (int c = 0; c < count; c++)
+        for (int d = 0; d < TILE; d++) *(vec *)(sums + (c * padded + d) * LANES) = a[c][d];
+}
+
+/* The Gram matrix of one channel's weights at a strip, added to its tiles. */
+INSIDE void OF_WIDTH(gram)(ptrdiff_t padded, const REAL *restrict weight, const REAL *restrict U,
+                           REAL *restrict scaled, REAL *restrict tiles) {
+    for (ptrdiff_t d = 0; d < padded; d++)
+        for (ptrdiff_t v = 0; v < STRIP; v++) scaled[d * STRIP + v] = weight[v] * U[d * STRIP + v];
+    for (ptrdiff_t d = 0; d < padded; d += TILE)
+        for (ptrdiff_t e = 0; e <= d; e += TILE, tiles += TILE * TILE * LANES) {
+            vec a[TILE * TILE];
+            for (int i = 0; i < TILE * TILE; i++) a[i] = loaded(tiles + i * LANES);
+            for (ptrdiff_t v = 0; v < STRIP; v += LANES) {
+                const vec x = loaded(scaled + d * STRIP + v), y = loaded(scaled + (d + 1) * STRIP + v),
+                          z = loaded(scaled + (d + 2) * STRIP + v);
+                for (int i = 0; i < TILE; i++) {
+                    vec u = loaded(U + (e + i) * STRIP + v);
+                    IN_REGISTER(u);
+                    a[i] += x * u;
+                    a[TILE + i] += y * u;
+                    a[2 * TILE + i] += z * u;
+                }
+            }
+            for (int i = 0; i < TILE * TILE; i++) *(vec *)(tiles + i * LANES) = a[i];
+        }
+}
+
+/* One look at the rows, for model s at the given parameters. */
+MACHINES
+static void OF_WIDTH(looked)(const climb *m, ptrdiff_t s, const double *vector, const double *sigma, look *at,
+                             int with_grams) {
+    const ptrdiff_t k = m->k, D = m->D, padded = m->padded, tiles = tiles_of(m) * TILE * TILE * LANES;
+    REAL *const residual = at->channels, *const logits = residual + k * STRIP, *const curves = at->curves;
+    REAL *const expert = with_grams ? curves : NULL, *const spread = with_grams ? curves + k * STRIP : NULL;
+    REAL *const sums = at->sums, *const tile_sums = at->tiles;
+    REAL B[2 * k * D];
+    double log_density = 0;
+    for (ptrdiff_t i = 0; i < 2 * k * D; i++) B[i] = vector[i];
+    for (ptrdiff_t c = 0; c < k; c++) {
+        at->log_scale[c] = log(sigma[c]);
+        at->half[c] = 0.5 / (sigma[c] * sigma[c]);
+        at->share[c] = at->squares[c] = 0;
+    }
+    memset(sums, 0, sizeof(REAL) * 2 * k * padded * LANES);
+    if (with_grams) memset(tile_sums, 0, sizeof(REAL) * 2 * k * tiles);
+    for (ptrdiff_t strip = 0; strip < m->strips; strip++) {
+        const REAL *U = (const REAL *)m->U + strip * padded * STRIP;
+        const REAL *y = (const REAL *)m->y + s * m->y_model + strip * STRIP;
+        const REAL *w = (const REAL *)m->weight + s * m->weight_model + strip * STRIP;
+        ptrdiff_t c = 0;
+        for (; c + 4 <= 2 * k; c += 4) OF_WIDTH(predictors)(4, D, B + c * D, U, residual + c * STRIP);
+        if (c < 2 * k) OF_WIDTH(predictors)(2, D, B + c * D, U, residual + c * STRIP);
+        log_density += OF_REAL(strip_sums)(k, STRIP, STRIP, logits, residual, y, w, at->log_scale, at->half, at->share,
+                                           at->squares, expert, spread, at->work);
+        for (ptrdiff_t d = 0; d < padded; d += TILE) {
+            for (c = 0; c + 4 <= 2 * k; c += 4)
+                OF_WIDTH(gradients)(4, padded, residual + c * STRIP, U + d * STRIP, sums + (c * padded + d) * LANES);
+            if (c < 2 * k)
+                OF_WIDTH(gradients)(2, padded, residual + c * STRIP, U + d * STRIP, sums + (c * padded + d) * LANES);
+        }
+        for (c = 0; with_grams && c < 2 * k; c++)
+            OF_WIDTH(gram)(padded, curves + c * STRIP, U, at->scaled, tile_sums + c * tiles);
+    }
+    const double total = 1.0 / m->total;
+    at->log_likelihood = log_density * total + m->base[s];
+    for (ptrdiff_t c = 0; c < k; c++) at->share[c] *= total, at->squares[c] *= total;
+    for (ptrdiff_t c = 0; c < 2 * k; c++)
+        for (ptrdiff_t d = 0; d < D; d++)
+            at->expert[c * D + d] = total * OF_WIDTH(across)(sums + (c * padded + d) * LANES);
+    if (!with_grams) return;
+    for (ptrdiff_t c = 0; c < 2 * k; c++) {
+        const REAL *tile = tile_sums + c * tiles;
+        double *G = at->grams + c * D * D;
+        for (ptrdiff_t d = 0; d < padded; d += TILE)
+            for (ptrdiff_t e = 0; e <= d; e += TILE)
+                for (int i = 0; i < TILE; i++)
+                    for (int j = 0; j < TILE; j++, tile += LANES)
+                        if (d + i < D && e + j <= d + i) G[(d + i) * D + e + j] = total * OF_WIDTH(across)(tile);
+    }
+}
+
+#undef vec
+#undef loaded
+#undef STRIP
+#undef LANES
+#undef OF_WIDTH
+#undef MACHINES
+#undef IN_REGISTER
