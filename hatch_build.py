@@ -57,7 +57,7 @@ class CompileHook(BuildHookInterface):
         root = Path(self.root)
         if os.name != "posix" or not compiled(root, root / LIBRARY):
             print(
-                "skmoe: no C compiler found; installed without compiled code, fits take up to four times as long",
+                "skmoe: no C compiler found; installed without compiled code, fits take up to five times as long",
                 file=sys.stderr,
             )
             return

@@ -178,8 +178,10 @@ def cells_of(found: Any) -> list[str]:
 
 
 def variant(record: dict[str, Any]) -> str:
-    default = ", default fit" if record["penalty"] == "auto" else ""
-    return record["code"] + default + ("" if record["n_init"] is None else f", n_init={record['n_init']}")
+    auto, width = record["penalty"] == "auto", "" if record["n_init"] is None else f", n_init={record['n_init']}"
+    chosen = not auto and record["penalty"] > best_known.LIKELIHOOD
+    default = ", default fit" if auto else ""
+    return record["code"] + default + width + (", penalty chosen by default fits" if chosen else "")
 
 
 def grouped(records: list[dict[str, Any]], *keys: Any) -> dict[tuple[Any, ...], list[dict[str, Any]]]:

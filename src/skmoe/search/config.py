@@ -85,9 +85,9 @@ class SearchConfig:
     beside the consistent start is enough."""
     rounds: int = 12
     """Most rounds of moves."""
-    round_patience: int = 2
+    round_patience: int = 3
     """Rounds in a row without a gain after which a search in doubt ends."""
-    unpenalised: float = 2.5
+    unpenalised: float = 2.2
     """Times that a search takes as long without a penalty, or under less than the least there is to choose from: optima
     are many then, and far apart. Where rows are fewer than the parameters need, the maximum is none to look for."""
     strengths: tuple[float, ...] = (0.3, 3.0)
@@ -105,7 +105,7 @@ class SearchConfig:
     """Longest climb of a model that is grown further, in L-BFGS steps."""
     growth: float = 1.5
     """Experts that a growing model gains at a time, relative to those it has; at least one."""
-    near: int = 4
+    near: int = 6
     """Ends, the best ones, from which moves are tried."""
     regrow: int = 2
     """How many of them in a round."""

@@ -34,7 +34,7 @@ from skmoe.spectral.scores.reference import Reference, choose_reference, referen
 __all__ = ["by_regression"]
 
 ROUNDS = 4  # of experts and reference in turn, where the law of an index depends on the expert
-START_TOL = 1e-7  # of what is only a start: other methods go on from it, and finer takes up to five times the steps
+START_TOL = 1e-3  # of what is only a start: other methods go on from it, and finer takes up to ten times the steps
 SETTLED = 1e-3  # experts that move by less between rounds have settled
 SHARE_SD = 0.2  # spread of an expert's share about 1/k, in units of 1/k, before the data speak
 GATE_CURVATURE = 0.06  # spread of a gate's mean curvature along its expert, relative to that of its share
