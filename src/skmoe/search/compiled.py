@@ -105,7 +105,7 @@ def _is_tame(problem: Problem) -> bool:
     """Whether single precision tells residuals from their noise, and holds the weights."""
     known, weight = not problem.noise_groups, problem.rows.weight
     fine = not known or float(problem.settings.noise) >= LEAST_NOISE * problem.spread
-    return fine and (weight is None or float(np.max(weight)) < MOST_WEIGHT)
+    return fine and (weight is None or float(np.max(weight)) * problem.rows.weight_scale < MOST_WEIGHT)
 
 
 def _aligned(shape: tuple[int, ...], dtype: type = np.float64) -> np.ndarray:

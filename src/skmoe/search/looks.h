@@ -1,7 +1,8 @@
 /* One look at the rows of a climb; included by climb.c once for each precision and width of vectors.
 
    REAL is the type of the numbers, LANES how many of them make a vector, OF_REAL and OF_WIDTH name what is defined by
-   these, and MACHINES says what processors it is compiled for. Sums over strips are in double precision. */
+   these, MACHINES says what processors it is compiled for, and IN_REGISTER keeps compilers from reading a vector that is
+   used three times from memory three times. Log densities, shares and squares of strips add up in double precision. */
 
 typedef REAL OF_WIDTH(vec) __attribute__((vector_size(LANES * sizeof(REAL)), aligned(sizeof(REAL)), may_alias));
 #define vec OF_WIDTH(vec)
