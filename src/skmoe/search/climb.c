@@ -6,17 +6,7 @@
    takes about half the time and is enough to look for the best of many optima. */
 
 #include <math.h>
-
-#define REAL double
-#define OF_REAL(name) name##_double
-#include "../likelihood/strips.h"
-#undef REAL
-#undef OF_REAL
-#define REAL float
-#define OF_REAL(name) name##_float
-#include "../likelihood/strips.h"
-#undef REAL
-#undef OF_REAL
+#include <stddef.h>
 
 #define WHOLE STRIP_OF(double) /* doubles in the memory of a strip, of either precision */
 #define WIDEST 8               /* doubles in the memory of a vector, likewise */
@@ -69,29 +59,13 @@ static ptrdiff_t tiles_of(const climb *m) {
     return side * (side + 1) / 2;
 }
 
-static ptrdiff_t parameters(const climb *m) {
-    return 2 * m->k * m->D + (m->noise == KNOWN ? 0 : m->noise == SHARED ? 1 : m->k);
-}
-
-/* Doubles that a call needs to work with. */
-ptrdiff_t skmoe_climb_work(const climb *m) {
-    const ptrdiff_t k = m->k, D = m->D;
-    return 4 * k + 2 * k * D + 2 * k * D * D + 6 * k * WHOLE + m->padded * WHOLE + 2 * k * m->padded * WIDEST +
-           2 * k * tiles_of(m) * TILE * TILE * WIDEST + k + 4 * parameters(m) + m->pairs;
-}
-
-static double *taken(double **from, ptrdiff_t count) {
-    double *here = *from;
-    *from += count;
-    return here;
-}
-
 /* -- looks at the rows ----------------------------------------------------------------------------------------------- */
 
 #define WIDEST_MACHINE __attribute__((target("arch=x86-64-v4,prefer-vector-width=512")))
 
 #define REAL double
 #define OF_REAL(name) name##_double
+#include "../likelihood/strips.h"
 #define LANES 4
 #define OF_WIDTH(name) name##_narrow_double
 #define MACHINES EVERY_MACHINE
@@ -109,6 +83,7 @@ static double *taken(double **from, ptrdiff_t count) {
 
 #define REAL float
 #define OF_REAL(name) name##_float
+#include "../likelihood/strips.h"
 #define LANES 8
 #define OF_WIDTH(name) name##_narrow_float
 #define MACHINES EVERY_MACHINE
@@ -123,6 +98,23 @@ static double *taken(double **from, ptrdiff_t count) {
 #endif
 #undef REAL
 #undef OF_REAL
+
+static ptrdiff_t parameters(const climb *m) {
+    return 2 * m->k * m->D + (m->noise == KNOWN ? 0 : m->noise == SHARED ? 1 : m->k);
+}
+
+/* Doubles that a call needs to work with. */
+ptrdiff_t skmoe_climb_work(const climb *m) {
+    const ptrdiff_t k = m->k, D = m->D;
+    return 4 * k + 2 * k * D + 2 * k * D * D + 6 * k * WHOLE + m->padded * WHOLE + 2 * k * m->padded * WIDEST +
+           2 * k * tiles_of(m) * TILE * TILE * WIDEST + k + 4 * parameters(m) + m->pairs;
+}
+
+static double *taken(double **from, ptrdiff_t count) {
+    double *here = *from;
+    *from += count;
+    return here;
+}
 
 /* The look of the rows' precision, with the widest vectors there are. */
 static void looked(const climb *m, ptrdiff_t s, const double *vector, const double *sigma, look *at, int with_grams) {

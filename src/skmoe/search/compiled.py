@@ -21,7 +21,7 @@ from skmoe.likelihood.rows import ModelRows
 from skmoe.rows.threads import in_order, threads_allowed
 from skmoe.search.climb import MANY_COLUMNS, BatchAscent, OnStep, OwnRows
 
-__all__ = ["CompiledAscent", "batch_ascent"]
+__all__ = ["CompiledAscent", "RoughAscent", "batch_ascent"]
 
 VERSION = 2
 """Of the functions' signature, as in ``climb.c``."""
