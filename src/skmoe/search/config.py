@@ -83,11 +83,11 @@ class SearchConfig:
     convincing: float = 0.5
     """Part of all starts, those dropped on the way among them, that must have ended there, or models are grown too; one
     beside the consistent start is enough."""
-    rounds: int = 12
+    rounds: int = 30
     """Most rounds of moves."""
     round_patience: int = 3
     """Rounds in a row without a gain after which a search in doubt ends."""
-    unpenalised: float = 2.2
+    unpenalised: float = 2.5
     """Times that a search takes as long without a penalty, or under less than the least there is to choose from: optima
     are many then, and far apart. Where rows are fewer than the parameters need, the maximum is none to look for."""
     strengths: tuple[float, ...] = (0.3, 3.0)
@@ -105,9 +105,19 @@ class SearchConfig:
     """Longest climb of a model that is grown further, in L-BFGS steps."""
     growth: float = 1.5
     """Experts that a growing model gains at a time, relative to those it has; at least one."""
+    population: int = 16
+    """Ends, the best ones, from which moves are tried: from fewer, one leads to the others soon."""
+    tilts: int = 16
+    """Moves of a round on tilted rows, from each of the population by turns."""
+    tilt: tuple[float, float] = (0.5, 2.0)
+    """Logarithm of a row's weight per standard deviation along the direction, drawn between these."""
+    tilt_steps: tuple[int, int] = (4, 12)
+    """EM and L-BFGS steps on tilted rows."""
+    round_steps: int = 24
+    """Longest climb after a move, in L-BFGS steps: the next move goes on from there."""
     near: int = 6
-    """Ends, the best ones, from which moves are tried."""
-    regrow: int = 2
+    """Ends, the best ones, that are grown and pruned, or shrunk."""
+    regrow: int = 1
     """How many of them in a round."""
     regrow_splits: int = 12
     """Splits tried of a model that is grown by one expert and pruned again: twice as many gain twice as often."""
@@ -115,10 +125,12 @@ class SearchConfig:
     """Experts, those least missed, each of which is dropped before another is split."""
     drop_splits: int = 3
     """Splits tried of a model with one expert fewer."""
+    pairs: int = 4
+    """Pairs of the population that are recombined in a round."""
+    first_rank: float = 4.0
+    """Mean rank of the first of a pair, which is drawn among the best; the second is any other."""
     pool: int = 4
-    """Ends that are recombined with one another."""
-    pairs: int = 3
-    """Pairs of them in a round."""
+    """Ends that are climbed to the top after the last round."""
     regrow_steps: tuple[int, int] = (2, 6)
     """EM and L-BFGS steps of a model with one expert more before it is pruned: twice as many gain no more."""
     work: float = 8e9
@@ -211,20 +223,23 @@ class SearchConfig:
         if times == 1:
             return self
 
-        def longer(name: str, least: int = 1) -> int:
-            return max(least, round(getattr(self, name) * times))
+        root = times**0.5  # twice as many models in a round, and twice as many rounds, are four times as long
+
+        def more(name: str, factor: float, least: int = 1) -> int:
+            return max(least, round(getattr(self, name) * factor))
 
         return replace(
             self,
-            round_patience=longer("round_patience"),
-            rounds=longer("rounds"),
-            splits=max(2, round(self.splits * times**0.5)),
-            beam=max(1, round(self.beam * times**0.5)),
-            near=longer("near"),
-            regrow=longer("regrow"),
-            ladders=longer("ladders"),
-            pool=longer("pool", 2),
-            pairs=longer("pairs"),
-            more_starts=longer("more_starts"),
+            splits=more("splits", root, 2),
+            beam=more("beam", root),
+            ladders=more("ladders", root),
+            population=more("population", root, 2),
+            tilts=more("tilts", root),
+            pairs=more("pairs", root),
+            regrow=more("regrow", root),
+            rounds=more("rounds", root),
+            round_patience=more("round_patience", root),
+            near=more("near", times),
+            more_starts=more("more_starts", times),
             work=self.work * times,
         )

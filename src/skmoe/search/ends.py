@@ -65,18 +65,20 @@ def climb_all(
     groups: Sequence[int] | None = None,
     least_kept: int | None = None,
     own: OwnRows | None = None,
-    bar: float = -np.inf,
+    bar: float | np.ndarray = -np.inf,
     on_step: OnStep | None = None,
 ) -> list[End]:
     """Climb all starts at once; all are told, those that were dropped on the way as not finished.
 
     After a first heat of EM and L-BFGS steps the better part is kept. A model is finished when steps gain next to
-    nothing, and dropped where they gain too little to come near the best, or `bar`, an objective known already. Only
-    models of the same penalty are compared, or of the same group where `groups` says which start is of which, and at
-    least so many of them are kept; `own` says what each sees of the rows, where they see different ones.
+    nothing, and dropped where they gain too little to come near the best, or `bar`, an objective known already, one for
+    all or one for each. Only models of the same penalty are compared, or of the same group where `groups` says which
+    start is of which, and at least so many of them are kept; `own` says what each sees of the rows, where they see
+    different ones.
     """
     strengths = np.full(len(starts), problem.settings.penalty) if penalties is None else np.array(penalties)
     group = np.unique(strengths, return_inverse=True)[1] if groups is None else np.array(groups)
+    bars = np.broadcast_to(bar, len(starts))
     batch = ThetaBatch.of([start.theta for start in starts])
     ascent = batch_ascent(problem, batch, penalties=strengths, own=own, on_step=on_step)
     alive, ends = np.arange(len(starts)), list[End]()
@@ -86,7 +88,7 @@ def climb_all(
         nonlocal alive
         if not np.any(which):
             return
-        fine = problem.are_admissible(ascent.batch.A, ascent.batch.sigma, ascent.share)
+        fine = problem.are_admissible(ascent.batch.A, ascent.batch.sigma, ascent.share) & np.isfinite(ascent.objective)
         for i in np.flatnonzero(which).tolist():
             start = replace(starts[alive[i]], theta=ascent.batch.theta(i))
             reached = float(ascent.objective[i]), float(ascent.log_likelihood[i]), bool(fine[i])
@@ -103,7 +105,8 @@ def climb_all(
         before = ascent.objective
         ascent.quasi_newton(config.stride)
         gain = (ascent.objective - before) * problem.total
-        short = (np.maximum(bar, _best_of_group(ascent.objective, group[alive])) - ascent.objective) * problem.total
+        best = np.maximum(bars[alive], _best_of_group(ascent.objective, group[alive]))
+        short = (best - ascent.objective) * problem.total
         done = gain < config.climb_gain
         hopeless = ~done & (config.hope * gain < short - config.climb_margin)
         steps += config.stride
@@ -116,10 +119,9 @@ def climb_all(
 
 def _best_of_group(objective: np.ndarray, groups: np.ndarray) -> np.ndarray:
     """The best objective among models of the same group, for each model."""
-    best = np.empty_like(objective)
-    for group in np.unique(groups):
-        best[groups == group] = np.max(objective[groups == group])
-    return best
+    best = np.full(int(np.max(groups)) + 1, -np.inf)
+    np.fmax.at(best, groups, objective)
+    return best[groups]
 
 
 def _slow_starts(objective: np.ndarray, groups: np.ndarray, config: SearchConfig, least_kept: int | None) -> np.ndarray:

@@ -21,15 +21,16 @@ from skmoe.model.channels import repeated
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.rows.arrays import Array, array_namespace, to_device, to_numpy
 from skmoe.rows.products import unpack_symmetric, weighted_grams
-from skmoe.search.climb import OnStep
+from skmoe.search.climb import OnStep, OwnRows
 from skmoe.search.compiled import batch_ascent
 from skmoe.search.config import SearchConfig
 from skmoe.search.records import Start, StartKind
 
-__all__ = ["Split", "drop_and_split", "grown_starts", "pruned", "recombined", "removal_losses", "splits_of"]
+__all__ = ["Split", "drop_and_split", "grown_starts", "pruned", "recombined", "removal_losses", "splits_of", "tilted"]
 
 FOLDED = 0.8  # of a standard Gaussian t: E|t| = E[|t| (t^2 - 1)] = 0.8, which ties a moment to the slope of a bend
 AT_A_TIME = 4  # of so many superfluous experts one is dropped before losses are taken anew
+FAR = 2.5  # standard deviations along a direction beyond which rows count no more than there
 TINY = 1e-40  # added to probabilities, so that their logs are finite
 
 
@@ -247,6 +248,37 @@ def recombined(
     batch = pruned(problem, ascent.batch, problem.k, config.prune_steps, on_step)
     parents = [(a.name, b.name) for a, b in pairs]
     return [Start(f"{a} with {b}", StartKind.POOLED, batch.theta(i), (a, b)) for i, (a, b) in enumerate(parents)]
+
+
+def tilted(
+    problem: Problem,
+    thetas: Sequence[Theta],
+    config: SearchConfig,
+    rng: np.random.Generator,
+    on_step: OnStep | None = None,
+) -> list[Start]:
+    """Starts from models climbed for a while where rows count more the further they lie along a direction drawn anew.
+
+    On rows so weighted the optimum they stand on is another, or none; what they find is near enough to be better, and
+    far enough not to be the same (Nixon, 1999, has done so with trees of species).
+    """
+    rows, count = problem.laid_out(), len(thetas)
+    Z = to_numpy(rows.X)
+    Z = Z[:, :-1] if rows.map.intercept else Z
+    along = Z @ rng.standard_normal((Z.shape[1], count))
+    along -= np.mean(along, axis=0)
+    along /= np.maximum(np.std(along, axis=0), np.finfo(float).tiny)
+    low, high = np.log(config.tilt)
+    weight = np.exp(np.exp(rng.uniform(low, high, count)) * np.clip(along, -FAR, FAR))
+    counts = np.ones(len(Z)) if rows.weight is None else to_numpy(rows.weight)
+    weight *= np.sum(counts) / (counts @ weight)
+    drawn_to = np.broadcast_to(problem.settings.pooled, (count, problem.De))
+    own = OwnRows(to_device(weight, rows.X), drawn_to)
+    ascent = batch_ascent(problem, ThetaBatch.of(thetas), own=own, on_step=on_step)
+    em_steps, further = config.tilt_steps
+    ascent.em(em_steps)
+    ascent.quasi_newton(further)
+    return [Start(f"tilted {i}", StartKind.TILTED, ascent.batch.theta(i)) for i in range(count)]
 
 
 def pruned(problem: Problem, batch: ThetaBatch, k: int, steps: int, on_step: OnStep | None = None) -> ThetaBatch:

@@ -2,9 +2,9 @@ r"""How starts are compared, and when to stop trying.
 
 1. *Race.* On a subsample, starts of several kinds beside those the caller hands in are climbed as one batch.
 2. *Doubt.* Unless half of the starts agree, or the consistent one and another, models are grown from one expert up by
-   splits. Where ends disagree, or a grown model is better, rounds follow of moves (an expert fewer, then another split;
-   one more, then one pruned) and of recombined pairs of ends, until so many rounds in a row gain nothing, or until as
-   much work is done as a search may take.
+   splits. Where ends disagree, or a grown model is better, rounds follow of moves from a population of ends (rows
+   tilted for a while; an expert fewer, then another split; one more, then one pruned) and of recombined pairs, until so
+   many rounds in a row gain nothing, or until as much work is done as a search may take.
 3. *All rows.* The winners are finished on all rows.
 4. *Moves.* On a subsample again, a round of moves from the best; accept a gain, stop at the first round without one.
 """
@@ -23,7 +23,7 @@ from skmoe.search.config import SearchConfig
 from skmoe.search.ends import End, climb_all, distinct, ranked
 from skmoe.search.finish import Fit, maximise, newton_is_costly
 from skmoe.search.growth import ladder, regrown, shrunk
-from skmoe.search.moves import drop_and_split, recombined
+from skmoe.search.moves import drop_and_split, recombined, tilted
 from skmoe.search.records import Control, Stage, Start, StartKind, StartRecord
 from skmoe.search.starts import by_turns, drawn_starts, pooled_regression
 
@@ -104,8 +104,8 @@ class Search:
             ends = self._grown(part, ends)
         if self.disputed:
             ends = self._doubt(part, ends)
-        elif part.rows is full.rows:  # the same rounds, but the first without a gain is the last
-            ends = self._rounds(part, ends, patience=1)
+        elif part.rows is full.rows:
+            ends = self._settled(part, ends)
         self.records += [end.record() for end in ends]
         contenders = self._contenders(part, ends)
         for end in contenders:
@@ -222,19 +222,16 @@ class Search:
         config = self.config
         self.rows = int(self.rows * config.disputed_rows)  # for later moves: these rows were too few to tell
         each = config.drops * config.drop_splits + config.regrow_splits
-        self.most_starts += config.rounds * (config.regrow * each + config.pairs)
-        ends = self._rounds(part, ends, config.round_patience)
+        self.most_starts += config.rounds * (config.tilts + config.regrow * each + config.pairs)
+        ends = self._evolved(part, ends)
         self.agreement = len(self._witnesses(part, ends))
         return ends
 
     def _witnesses(self, part: Problem, ends: list[End]) -> list[End]:
-        """Ends at the best optimum; a recombined one holds its parents' experts and is no witness of its own."""
-        level = ends[0].objective - self._same(part)
-        return [
-            end
-            for end in ends
-            if end.admissible and end.finished and end.objective > level and end.start.kind is not StartKind.POOLED
-        ]
+        """Ends at the best optimum; recombined and tilted ones come from others and are no witnesses of their own."""
+        level, derived = ends[0].objective - self._same(part), (StartKind.POOLED, StartKind.TILTED)
+        own = (end for end in ends if end.start.kind not in derived)
+        return [end for end in own if end.admissible and end.finished and end.objective > level]
 
     def _convincing(self, part: Problem, ends: list[End]) -> bool:
         """Whether half of the starts ended at the best optimum, or the consistent one and another did."""
@@ -242,47 +239,69 @@ class Search:
         consistent = any(end.start.kind is StartKind.SPECTRAL for end in witnesses)
         return len(witnesses) >= (2 if consistent else self.config.convincing * len(ends))
 
-    def _rounds(self, part: Problem, ends: list[End], patience: int) -> list[End]:
-        """Rounds of moves and recombinations until `patience` of them in a row gain nothing."""
-        config, idle = self.config, 0
-        done: set[tuple[float, ...]] = set()
+    def _settled(self, part: Problem, ends: list[End]) -> list[End]:
+        """Rounds of splits from the best end until one gains nothing."""
+        for _ in range(self.config.rounds):
+            before = ends[0]
+            starts = drop_and_split(part, [before.start.theta], self.config, self.config.splits)
+            ends = ranked(ends + self._climbed(part, starts, bar=before.objective))
+            if not self._gained(part, ends[0], before):
+                break
+        return ends
+
+    def _evolved(self, part: Problem, ends: list[End]) -> list[End]:
+        """Rounds of moves from a population of ends until so many of them in a row gain nothing.
+
+        What a move leads to is climbed for a while only: it is one of the population if it is among the best, and those
+        that stay are climbed to the top at the end.
+        """
+        config, idle, done = self.config, 0, set[float]()
+        hasty = replace(config, climb_steps=config.round_steps)
         for _ in range(config.rounds):
             if self.work > config.work:
                 self.limited = True
                 break
-            tops = distinct((end for end in ends if end.finished), self._same(part))
-            starts = self._moves_from(part, tops, done, patience > 1)
-            if not starts:
-                break
             before = ends[0]
-            ends = ranked(ends + self._climbed(part, starts, bar=before.objective))
-            gained = ends[0].rank > (before.admissible, before.objective + config.gain / part.total)
-            idle = 0 if gained else idle + 1
-            if idle >= patience:
+            tops = distinct(ends, self._same(part))[: config.population]
+            starts, levels = self._moves_from(part, tops, done)
+            found = climb_all(
+                part, starts, hasty, groups=range(len(starts)), bar=np.array(levels), on_step=self._on_climb
+            )
+            self.ended += len(found)
+            ends = ranked(ends + found)
+            idle = 0 if self._gained(part, ends[0], before) else idle + 1
+            if idle >= config.round_patience:
                 break
-        return ends
+        tops = distinct(ends, self._same(part))[: config.pool]
+        return ranked(ends + self._climbed(part, [end.start for end in tops]))
 
-    def _moves_from(self, part: Problem, tops: list[End], done: set[tuple[float, ...]], wide: bool) -> list[Start]:
-        """Starts of one round, none of them tried before: moves from the best ends.
+    def _gained(self, part: Problem, end: End, before: End) -> bool:
+        """Whether an end is better than another, not the same one reached by another way."""
+        return end.rank > (before.admissible, before.objective + self.config.gain / part.total)
 
-        Where `wide`, from several of them, grown and pruned too, beside pairs of ends.
+    def _moves_from(self, part: Problem, tops: list[End], done: set[float]) -> tuple[list[Start], list[float]]:
+        """Starts of one round, and for each the objective of the end it comes from.
+
+        From each of the population by turns with rows tilted; from the best ends that are not `done` grown and pruned,
+        and shrunk and split; and recombined pairs.
         """
-        config, starts = self.config, list[Start]()
-        near = [end for end in tops[: config.near if wide else 1] if (end.objective,) not in done][: config.regrow]
-        done |= {(end.objective,) for end in near}
+        config, rng = self.config, self.rng
+        of = [tops[i % len(tops)] for i in range(config.tilts)]
+        starts = tilted(part, [end.start.theta for end in of], config, rng, self._on_climb)
+        near = [end for end in tops[: config.near] if end.objective not in done][: config.regrow]
+        done |= {end.objective for end in near}
         thetas = [end.start.theta for end in near]
-        if not wide:
-            return [start for theta in thetas for start in drop_and_split(part, [theta], config, config.splits)]
-        if thetas:
-            starts += regrown(part, thetas, config, self.rng, self._on_climb)
-        if thetas and part.k > 2:
-            starts += shrunk(part, thetas, config, self.rng, self._on_climb)
-        pairs = [(a, b) for j, b in enumerate(tops[: config.pool]) for a in tops[:j]]
-        pairs = [(a, b) for a, b in pairs if (a.objective, b.objective) not in done][: config.pairs]
-        done |= {(a.objective, b.objective) for a, b in pairs}
-        if pairs:
+        for move in (regrown, shrunk)[: 2 if part.k > 2 else 1] if near else ():
+            found = move(part, thetas, config, rng, self._on_climb)
+            starts += found
+            of += [end for end in near for _ in range(len(found) // len(near))]
+        if len(tops) > 1:
+            first = np.minimum(rng.exponential(config.first_rank, config.pairs).astype(int), len(tops) - 1)
+            second = (first + rng.integers(1, len(tops), config.pairs)) % len(tops)
+            pairs = [(tops[i], tops[j]) for i, j in zip(first, second, strict=True)]
             starts += recombined(part, [(a.start, b.start) for a, b in pairs], config, self._on_climb)
-        return starts
+            of += [a for a, _ in pairs]
+        return starts, [end.objective for end in of]
 
     def _contenders(self, part: Problem, ends: list[End]) -> list[End]:
         """The winner, and ends of lower likelihood that might win on all rows: more of them where ends disagreed.

@@ -32,6 +32,7 @@ class StartKind(StrEnum):
     VORONOI = "voronoi"
     JOINT = "joint"  # nearest of k rows in inputs and output
     POOLED = "pooled"  # two models' experts put side by side, and pruned
+    TILTED = "tilted"  # a model climbed for a while where some rows count more
     SPLIT = "split"  # one expert dropped, another split
     GROWN = "grown"  # a smaller model with experts split
     FOLD = "fold"  # the best fit to all rows but those of a fold
