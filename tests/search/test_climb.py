@@ -13,6 +13,7 @@ from skmoe.likelihood.batch import ThetaBatch
 from skmoe.search.climb import BatchAscent
 from skmoe.search.compiled import batch_ascent
 from skmoe.search.config import SearchConfig
+from skmoe.search.lbfgs import Memory
 from skmoe.search.ends import climb_all, distinct
 from skmoe.search.finish import maximise
 from skmoe.search.records import Start, StartKind
@@ -179,3 +180,17 @@ def test_an_expert_keeps_some_rows(climb):
     ascent.quasi_newton(30)
     assert np.all(ascent.share * problem.total >= 0.5 - 1e-9)
     assert isinstance(starts[0], Start)
+
+
+@pytest.mark.parametrize("size", [1e-150, 1e80])
+def test_directions_do_not_depend_on_how_long_steps_were(rng, size):
+    steps, falls = (rng.standard_normal((6, 4, 5)) for _ in range(2))
+    falls = steps + 0.3 * falls
+    gradient, found = rng.standard_normal((4, 5)), []
+    for scale in (1.0, size):
+        memory = Memory(3, (4, 5))
+        for step, fall in zip(steps, falls, strict=True):
+            memory.remember(np.arange(4), scale * step, scale * fall)
+        found.append(memory.direction(gradient, lambda vector: vector))
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-9)
+    np.testing.assert_allclose(np.vecdot(memory.steps, memory.falls), 1.0)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -5,9 +7,10 @@ from problems import standard_problem
 from skmoe import make_moe
 from skmoe.likelihood import Theta, em_sums, mean_log_likelihood
 from skmoe.likelihood.batch import ThetaBatch
+from skmoe.search.compiled import batch_ascent
 from skmoe.search.config import SearchConfig
 from skmoe.search.finish import maximise
-from skmoe.search.moves import drop_and_split, grown_starts, pruned, recombined, removal_losses, splits_of
+from skmoe.search.moves import drop_and_split, grown_starts, pruned, recombined, removal_losses, splits_of, tilted
 from skmoe.search.records import Start, StartKind
 from skmoe.search.starts import labelled_start, random_labels
 
@@ -144,3 +147,43 @@ def test_pruning_without_steps_removes_the_least_missed():
     kept = pruned(problem, ThetaBatch.of([theta]), 3, 0).theta(0)
     gone = int(np.argmin(losses(problem, theta)))
     np.testing.assert_allclose(kept.A, np.delete(theta.A, gone, axis=0), atol=1e-12)
+
+
+def wave(rng):
+    """Rows of a curve that four lines follow in many ways, and an optimum of it."""
+    X = rng.uniform(-2, 2, (300, 1))
+    problem = standard_problem(
+        X, np.sin(3 * X[:, 0]) + 0.1 * rng.standard_normal(300), 4, noise="per-expert", penalty=0.3
+    )
+    return problem, maximise(problem, labelled_start(problem, random_labels(problem, np.random.default_rng(1))))
+
+
+def levels(problem, starts):
+    """Objectives where starts begin, in total over the rows."""
+    return batch_ascent(problem, ThetaBatch.of([s.theta for s in starts]), exact=True).objective * problem.total
+
+
+def test_rows_that_are_hardly_tilted_leave_an_optimum_where_it_is(rng):
+    problem, fit = wave(rng)
+    starts = tilted(problem, [fit.theta] * 3, replace(CONFIG, tilt=(1e-9, 1e-9)), rng)
+    assert {start.kind for start in starts} == {StartKind.TILTED}
+    np.testing.assert_allclose(levels(problem, starts), fit.objective * problem.total, atol=0.01)
+
+
+def test_tilted_rows_lead_to_better_optima(rng):
+    problem, fit = wave(rng)
+    starts = tilted(problem, [fit.theta] * 16, CONFIG, rng)
+    here = fit.objective * problem.total
+    reached = np.array([maximise(problem, start.theta).objective for start in starts]) * problem.total
+    assert np.max(reached) > here + 1
+    assert np.unique(np.round(reached)).size > 2
+
+
+def test_tilted_rows_weigh_as_much_as_all(rng):
+    """Counts of repeated rows are kept: a tilt of rows counted twice is that of twice the rows."""
+    X, y, _ = make_moe(200, 3, 2, noise_scale=0.3, random_state=5)
+    once, twice = standard_problem(X, y, 2), standard_problem(X, y, 2, weight=np.full(200, 2.0))
+    theta = labelled_start(once, random_labels(once, rng))
+    one, two = (tilted(problem, [theta] * 2, CONFIG, np.random.default_rng(3)) for problem in (once, twice))
+    for a, b in zip(one, two, strict=True):
+        np.testing.assert_allclose(a.theta.A, b.theta.A, atol=1e-3)

@@ -7,6 +7,7 @@ from problems import standard_problem
 from skmoe import make_moe
 from skmoe.likelihood import mean_log_likelihood
 from skmoe.search.config import SearchConfig
+from skmoe.search.ends import climb_all
 from skmoe.search.finish import maximise
 from skmoe.search.race import Search
 from skmoe.search.records import Stage, Start, StartKind
@@ -78,8 +79,17 @@ def test_moves_leave_a_poor_optimum():
         Search(problem, np.random.default_rng(0), config=replace(NARROW, rounds=rounds)) for rounds in (0, 8)
     )
     assert moved.run().objective > without.run().objective + 0.05
-    moves = {StartKind.SPLIT, StartKind.GROWN, StartKind.POOLED}
+    moves = {StartKind.SPLIT, StartKind.GROWN, StartKind.POOLED, StartKind.TILTED}
     assert any(r.kind in moves and r.stage is Stage.ALL_ROWS for r in moved.records)
+
+
+def test_a_start_is_judged_by_the_end_it_comes_from():
+    """Of two poor starts the one whose own bar is out of reach is left, the other is climbed."""
+    X, y, _ = make_moe(400, 3, 3, noise_scale=0.1, random_state=2)
+    problem = standard_problem(X, y, 3)
+    starts = [Start(f"{i}", StartKind.RANDOM, labelled_start(problem, np.arange(400) % 3)) for i in range(2)]
+    ends = climb_all(problem, starts, SearchConfig(), groups=range(2), bar=np.array([-np.inf, 9.0]))
+    assert {end.start.name: end.finished for end in ends} == {"0": True, "1": False}
 
 
 def test_a_search_ends_for_the_work_it_took():

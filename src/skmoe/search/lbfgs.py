@@ -13,7 +13,8 @@ class Memory:
     r"""The last pairs (step s, fall of the gradient y) of each of S models, oldest first.
 
     The two-loop recursion for all models at once: with :math:`R_{ij} = s_i^\top y_j` for i <= j, both of its loops are
-    triangular systems in R. A pair that is not there is zero, with a one in R.
+    triangular systems in R. Pairs are scaled so that R has ones on its diagonal, however short the steps were. A pair
+    that is not there is zero.
 
     Parameters
     ----------
@@ -43,18 +44,20 @@ class Memory:
         right = product > 1e-10 * np.sqrt(np.vecdot(step, step) * np.vecdot(fall, fall))
         if not np.all(right):
             self.forget(rows[~right])
-            rows, step, fall = rows[right], step[right], fall[right]
+            rows, step, fall, product = rows[right], step[right], fall[right], product[right]
+        scale = np.sqrt(product)[:, None]
+        step, fall = step / scale, fall / scale
         which: slice | np.ndarray = slice(None) if len(rows) == len(self.steps) else rows
         for store, new in ((self.steps, step), (self.falls, fall)):
             store[which, :-1] = store[which, 1:]
             store[which, -1] = new
         self.products[which, :-1, :-1] = self.products[which, 1:, 1:]
         self.products[which, :, -1] = (self.steps[which] @ fall[..., None])[..., 0]
+        self.products[which, -1, -1] = 1.0
 
     def direction(self, gradient: np.ndarray, precondition: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """Directions of ascent (S, P)."""
         used = np.linalg.solve(self.products, self.steps @ gradient[..., None])
         r = precondition(gradient - (used.mT @ self.falls)[:, 0, :])
-        scaled = np.diagonal(self.products, axis1=1, axis2=2)[..., None] * used
-        back = np.linalg.solve(self.products.mT, scaled - self.falls @ r[..., None])
+        back = np.linalg.solve(self.products.mT, used - self.falls @ r[..., None])
         return r + (back.mT @ self.steps)[:, 0, :]

@@ -262,7 +262,7 @@ class Search:
                 self.limited = True
                 break
             before = ends[0]
-            tops = distinct(ends, self._same(part))[: config.population]
+            tops = self._population(part, ends)[: config.population]
             starts, levels = self._moves_from(part, tops, done)
             found = climb_all(
                 part, starts, hasty, groups=range(len(starts)), bar=np.array(levels), on_step=self._on_climb
@@ -272,8 +272,16 @@ class Search:
             idle = 0 if self._gained(part, ends[0], before) else idle + 1
             if idle >= config.round_patience:
                 break
-        tops = distinct(ends, self._same(part))[: config.pool]
+        tops = self._population(part, ends)[: config.pool]
         return ranked(ends + self._climbed(part, [end.start for end in tops]))
+
+    def _population(self, part: Problem, ends: list[End]) -> list[End]:
+        """One end of each optimum, best first, those dropped on the way among them: from there moves lead elsewhere.
+
+        But where none at its top is admissible, one on its way is no better for being so.
+        """
+        sound = any(end.admissible and end.finished for end in ends)
+        return distinct((end for end in ends if end.finished or sound), self._same(part))
 
     def _gained(self, part: Problem, end: End, before: End) -> bool:
         """Whether an end is better than another, not the same one reached by another way."""
