@@ -13,9 +13,9 @@ from skmoe.likelihood.batch import ThetaBatch
 from skmoe.search.climb import BatchAscent
 from skmoe.search.compiled import batch_ascent
 from skmoe.search.config import SearchConfig
-from skmoe.search.lbfgs import Memory
 from skmoe.search.ends import climb_all, distinct
 from skmoe.search.finish import maximise
+from skmoe.search.lbfgs import Memory
 from skmoe.search.records import Start, StartKind
 from skmoe.search.starts import drawn_starts, labelled_start
 
@@ -182,7 +182,7 @@ def test_an_expert_keeps_some_rows(climb):
     assert isinstance(starts[0], Start)
 
 
-@pytest.mark.parametrize("size", [1e-150, 1e80])
+@pytest.mark.parametrize("size", [1e-150, 1e60])
 def test_directions_do_not_depend_on_how_long_steps_were(rng, size):
     steps, falls = (rng.standard_normal((6, 4, 5)) for _ in range(2))
     falls = steps + 0.3 * falls

@@ -134,8 +134,8 @@ class SearchConfig:
     regrow_steps: tuple[int, int] = (2, 6)
     """EM and L-BFGS steps of a model with one expert more before it is pruned: twice as many gain no more."""
     work: float = 8e9
-    """Operations of climbs after which no further round begins, some ten seconds: with many experts over thousands of
-    rows the race and the models that are grown take as much."""
+    """Operations of climbs after which no further round begins, a second where they are compiled, else some ten: with
+    many experts over thousands of rows the race and the models that are grown take as much."""
     more_starts: int = 3
     """Fresh starts beside moves on a subsample, where starts disagreed."""
     disputed_rows: float = 3.0

@@ -202,6 +202,8 @@ class Search:
         finished = sum(end.finished for end in ends)
         few = part.rows is self.problem.rows
         self.disputed = self.agreement < max(WITNESSES if few else 2, config.agreeing * finished)
+        # experts with kinks bend to a few rows: half of the starts may share a lesser optimum
+        self.disputed |= not part.family.smooth and self.agreement <= config.agreeing * finished
         # each output tells little: starts agree on lesser optima too
         self.disputed |= part.k > 2 and part.family.few_values
         return part, ends
