@@ -81,6 +81,7 @@ def test_moves_leave_a_poor_optimum():
     assert moved.run().objective > without.run().objective + 0.05
     moves = {StartKind.SPLIT, StartKind.GROWN, StartKind.POOLED, StartKind.TILTED}
     assert any(r.kind in moves and r.stage is Stage.ALL_ROWS for r in moved.records)
+    assert moved.agreement == 1  # moves that lead back to the best end are no witnesses
 
 
 def test_a_start_is_judged_by_the_end_it_comes_from():

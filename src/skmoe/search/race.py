@@ -198,7 +198,7 @@ class Search:
             if self._rows_carry(part, ends[0]):
                 break
             again, part = [ends[0].start], self._subsample()
-        self.agreement = len(self._witnesses(part, ends))
+        self.agreement = len(self._witnesses(part, ends, ends[0].objective))
         finished = sum(end.finished for end in ends)
         few = part.rows is self.problem.rows
         self.disputed = self.agreement < max(WITNESSES if few else 2, config.agreeing * finished)
@@ -225,19 +225,19 @@ class Search:
         self.rows = int(self.rows * config.disputed_rows)  # for later moves: these rows were too few to tell
         each = config.drops * config.drop_splits + config.regrow_splits
         self.most_starts += config.rounds * (config.tilts + config.regrow * each + config.pairs)
-        ends = self._evolved(part, ends)
-        self.agreement = len(self._witnesses(part, ends))
+        before, ends = ends, self._evolved(part, ends)
+        # moves that lead back to the best end are no witnesses; the starts and grown models before them are
+        self.agreement = max(1, len(self._witnesses(part, before, ends[0].objective)))
         return ends
 
-    def _witnesses(self, part: Problem, ends: list[End]) -> list[End]:
-        """Ends at the best optimum; recombined and tilted ones come from others and are no witnesses of their own."""
-        level, derived = ends[0].objective - self._same(part), (StartKind.POOLED, StartKind.TILTED)
-        own = (end for end in ends if end.start.kind not in derived)
-        return [end for end in own if end.admissible and end.finished and end.objective > level]
+    def _witnesses(self, part: Problem, ends: list[End], best: float) -> list[End]:
+        """Ends at an optimum of the objective `best`; of starts and of grown models, which came there by themselves."""
+        level = best - self._same(part)
+        return [end for end in ends if end.admissible and end.finished and end.objective > level]
 
     def _convincing(self, part: Problem, ends: list[End]) -> bool:
         """Whether half of the starts ended at the best optimum, or the consistent one and another did."""
-        witnesses = self._witnesses(part, ends)
+        witnesses = self._witnesses(part, ends, ends[0].objective)
         consistent = any(end.start.kind is StartKind.SPECTRAL for end in witnesses)
         return len(witnesses) >= (2 if consistent else self.config.convincing * len(ends))
 
