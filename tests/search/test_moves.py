@@ -184,6 +184,12 @@ def test_tilted_rows_weigh_as_much_as_all(rng):
     X, y, _ = make_moe(200, 3, 2, noise_scale=0.3, random_state=5)
     once, twice = standard_problem(X, y, 2), standard_problem(X, y, 2, weight=np.full(200, 2.0))
     theta = labelled_start(once, random_labels(once, rng))
-    one, two = (tilted(problem, [theta] * 2, CONFIG, np.random.default_rng(3)) for problem in (once, twice))
+    seen = []
+    one, two = (
+        tilted(problem, [theta] * 2, CONFIG, np.random.default_rng(3), seen.append) for problem in (once, twice)
+    )
     for a, b in zip(one, two, strict=True):
         np.testing.assert_allclose(a.theta.A, b.theta.A, atol=1e-3)
+    for ascent in seen:
+        assert np.min(np.std(ascent.own.weight, axis=0)) > 0.3
+        np.testing.assert_allclose(np.mean(ascent.own.weight, axis=0), 1.0)

@@ -145,14 +145,9 @@ class Search:
         self._tick(ascent.problem, objective, lambda: ascent.batch.theta(i))
 
     def _climbed(self, part: Problem, starts: Sequence[Start], bar: float = -np.inf) -> list[End]:
-        """Where starts end; beside a `bar`, those of one kind are compared with one another.
-
-        A model with an expert more, pruned, is mostly back where it came from: it is ahead of others from the start.
-        """
+        """Where starts end, beside a `bar` that is known already."""
         self.most_starts = max(self.most_starts, self.ended + len(starts))
-        kinds = list(dict.fromkeys(start.kind for start in starts))
-        groups = [kinds.index(start.kind) for start in starts] if bar > -np.inf else None
-        ends = climb_all(part, starts, self.config, bar=bar, groups=groups, on_step=self._on_climb)
+        ends = climb_all(part, starts, self.config, bar=bar, on_step=self._on_climb)
         self.ended += len(ends)
         return ends
 
@@ -300,9 +295,9 @@ class Search:
         starts = tilted(part, [end.start.theta for end in of], config, rng, self._on_climb)
         near = [end for end in tops[: config.near] if end.objective not in done][: config.regrow]
         done |= {end.objective for end in near}
-        thetas = [end.start.theta for end in near]
-        for move in (regrown, shrunk)[: 2 if part.k > 2 else 1] if near else ():
-            found = move(part, thetas, config, rng, self._on_climb)
+        moves = (regrown, shrunk) if part.k > 2 else (regrown,)
+        for move in moves if near else ():
+            found = move(part, [end.start.theta for end in near], config, rng, self._on_climb)
             starts += found
             of += [end for end in near for _ in range(len(found) // len(near))]
         if len(tops) > 1:
