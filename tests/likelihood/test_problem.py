@@ -2,11 +2,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from problems import random_problem
 from skmoe.likelihood import Settings, Theta, information, mean_log_likelihood
-from skmoe.likelihood.penalty import penalty_at, penalty_information
-from skmoe.model.families import StudentFamily
+from skmoe.likelihood.penalty import noise_dof, noise_penalty, penalty_at, penalty_information
+from skmoe.model.families import NegativeBinomialFamily, PoissonFamily, StudentFamily
 from skmoe.model.parameters import MoEParameters
 
 
@@ -76,14 +77,24 @@ def test_noise_is_held_above_its_floor(rng):
     assert list(problem.at_floor(low)) == [False, False, True]
     assert not problem.is_admissible(low, np.full(3, 1 / 3))
     assert problem.is_admissible(theta, np.full(3, 1 / 3))
-    assert not problem.is_admissible(theta, np.array([0.5, 0.5, 0.0]))
+
+
+@pytest.mark.parametrize(("penalty", "may"), [(0.0, False), (0.01, False), (0.03, True), (3.0, True)])
+def test_an_expert_may_fade_where_the_penalty_charges_it_in_full(rng, penalty, may):
+    problem, theta = random_problem(rng, settings=Settings(noise="per-expert", penalty=penalty), noise="per-expert")
+    assert problem.is_admissible(theta, np.array([0.5, 0.5, 0.0])) is may
+    poisson = replace(problem, family=PoissonFamily(), settings=replace(problem.settings, noise=1.0))  # no noise
+    assert not poisson.is_admissible(theta, np.array([0.5, 0.5, 0.0]))
 
 
 def test_an_expert_of_gross_errors_alone_is_not_admissible_where_tails_are_heavy(rng):
     problem, theta = random_problem(rng, noise="per-expert")
     apart = replace(theta, sigma=np.array([0.1, 0.1, 2.5]))
     assert problem.is_admissible(apart, np.full(3, 1 / 3))
-    assert not replace(problem, family=StudentFamily(4.0)).is_admissible(apart, np.full(3, 1 / 3))
+    student = replace(problem, family=StudentFamily(4.0))
+    assert not student.is_admissible(apart, np.full(3, 1 / 3))
+    faded = replace(theta, sigma=np.array([0.01, 0.01, 0.9 * problem.spread]))
+    assert student.is_admissible(faded, np.array([0.5, 0.5, 0.0]))
 
 
 def penalised(rng, noise, tau):
@@ -116,13 +127,45 @@ def test_penalty_has_its_gradient_and_curvature(rng, noise, tau):
     slopes = [(at(vector + e)[0] - at(vector - e)[0]) / (2 * step) for e in moves]
     np.testing.assert_allclose(at(vector)[1], slopes, atol=1e-9)
     curves = [(at(vector + e)[1] - at(vector - e)[1]) / (2 * step) for e in moves]
-    np.testing.assert_allclose(penalty_information(problem), curves, atol=1e-9)
+    np.testing.assert_allclose(penalty_information(problem, theta), curves, atol=1e-9)
 
 
-def test_penalty_is_zero_where_all_experts_are_the_pooled_one(rng):
+def test_penalty_is_zero_where_all_experts_are_the_pooled_one_and_explain_nothing(rng):
     problem, theta = penalised(rng, "per-expert", 0.7)
-    flat = Theta(np.tile(problem.settings.pooled, (3, 1)), np.zeros_like(theta.W), np.full(3, 0.4))
+    flat = Theta(np.tile(problem.settings.pooled, (3, 1)), np.zeros_like(theta.W), np.full(3, problem.spread))
     assert penalty_at(problem, flat).cost == pytest.approx(0.0, abs=1e-15)
+
+
+@pytest.mark.parametrize("noise", ["shared", "per-expert"])
+def test_penalised_noise_is_that_of_rows_left_out(rng, noise):
+    """Where it is small beside the spread, the variance is RSS / (N - charge D) of each expert, or of all."""
+    problem, _ = penalised(rng, noise, 0.7)
+    dof = noise_dof(problem) * problem.total
+    assert dof == problem.settings.charge * problem.De == 6.0
+    rows, left = np.array([100.0, 30.0, 50.0]), np.array([1e-6, 3e-6, 2e-6])
+    found = problem.family.updated_scales(left, rows, dof, 1.0, 1e-9)
+    np.testing.assert_allclose(found**2, left / (rows - 6), rtol=1e-5)
+    # fewer rows than that, and the noise is of the size of the spread
+    assert problem.family.updated_scales(left, np.array([5.0, 1.0, 0.1]), dof, 1.0, 1e-9).min() > 0.25
+
+
+def test_f_distribution_is_the_prior_of_noise():
+    """The log density of log(sigma^2 / s^2), sigma^2 / s^2 being F(nu, nu), is the penalty but for a constant."""
+    nu, scales = 7.0, np.array([0.01, 0.3, 1.0, 2.0, 50.0])
+    ratio = (scales / 0.4) ** 2
+    log_density = stats.f(nu, nu).logpdf(ratio) + np.log(ratio)
+    costs = nu * noise_penalty(scales, 0.4)[0]
+    np.testing.assert_allclose(log_density + costs, np.full(5, (log_density + costs)[0]), rtol=1e-10)
+
+
+def test_a_law_without_spikes_is_not_charged(rng):
+    """Counts have no density: their variation is drawn like other parameters, with the strength of the penalty."""
+    problem, _ = penalised(rng, "per-expert", 0.7)
+    counts = replace(problem, family=NegativeBinomialFamily())
+    assert noise_dof(counts) * problem.total == pytest.approx(0.7)
+    weak = replace(problem, settings=replace(problem.settings, penalty=0.003))
+    assert noise_dof(weak) * problem.total == pytest.approx(0.6)
+    np.testing.assert_allclose(noise_dof(problem, np.array([0.0, 0.015, 9.0])) * problem.total, [0.0, 3.0, 6.0])
 
 
 def test_without_a_penalty_a_ridge_is_left_on_the_gate_alone(rng):

@@ -93,17 +93,16 @@ def test_scale_slope_is_the_sum_of_scale_scores(family, rng):
     np.testing.assert_allclose(inner.scale_slope(statistic, share, np.exp(tau[:, 0])), expected, rtol=1e-9)
 
 
-@pytest.mark.parametrize("ridge", [0.0, 0.01])
-def test_updated_scales_make_the_slope_of_their_statistic_zero(family, rng, ridge):
+@pytest.mark.parametrize("dof", [0.0, 0.01, 2.0])
+def test_updated_scales_make_the_slope_of_their_statistic_zero(family, rng, dof):
     inner = family.inner
     if not inner.has_scale:
         pytest.skip("the law has no scale")
     statistic, share = rng.uniform(0.01, 3.0, 4), rng.uniform(0.2, 1.0, 4)
-    scales = inner.updated_scales(statistic, share, ridge, 1e-9)
-    logs = np.log(scales)
-    slopes = inner.scale_slope(statistic, share, scales) - ridge * (logs - np.mean(logs))
-    np.testing.assert_allclose(slopes, 0.0, atol=1e-4 if ridge else 1e-9)
-    assert np.all(inner.updated_scales(statistic * 1e-12, share, ridge, 0.05) >= 0.05)
+    scales = inner.updated_scales(statistic, share, dof, 0.6, 1e-9)
+    slopes = inner.scale_slope(statistic, share, scales) - dof * np.tanh(np.log(scales / 0.6))
+    np.testing.assert_allclose(slopes, 0.0, atol=1e-9)
+    assert np.all(inner.updated_scales(statistic * 1e-12, share, dof, 0.6, 0.05) >= 0.05)
 
 
 def test_distribution_is_scipys(family, rng):

@@ -83,7 +83,7 @@ def test_step_is_that_of_least_squares(family, point):
 def test_scale_maximises_the_likelihood_given_the_statistic(family, point):
     y, eta, tau = point
     statistic = float(np.sum(family.at(y, eta[0], np.exp(tau[0])).scale_statistic))
-    best = float(np.log(family.updated_scales(np.array([statistic]), np.array([float(len(y))]), 0.0, 1e-9))[0])
+    best = float(np.log(family.updated_scales(np.array([statistic]), np.array([float(len(y))]), 0.0, 1.0, 1e-9))[0])
 
     def total(t):
         return np.sum(log_density(family, y, eta[0], np.array([t])))
@@ -92,15 +92,16 @@ def test_scale_maximises_the_likelihood_given_the_statistic(family, point):
     assert total(best) > max(total(best - 0.1), total(best + 0.1))
 
 
-def test_ridge_draws_the_logs_of_scales_to_their_mean(family):
+@pytest.mark.parametrize("dof", [0.0, 0.01, 0.4, 5.0])
+def test_prior_draws_scales_to_the_spread(family, dof):
     """The scales of the M-step are where the penalised objective has no slope, and none is below the floor."""
-    statistic, share, ridge = np.array([0.5, 2.0, 0.01]), np.array([0.2, 0.5, 0.3]), 0.01
-    logs = np.log(family.updated_scales(statistic, share, ridge, 1e-6))
-    slopes = family.scale_slope(statistic, share, np.exp(logs)) - ridge * (logs - np.mean(logs))
-    np.testing.assert_allclose(slopes, 0.0, atol=1e-4)
-    free = np.log(family.updated_scales(statistic, share, 0.0, 1e-6))
-    assert np.ptp(logs) < np.ptp(free)
-    assert np.min(family.updated_scales(statistic, share, 0.0, 0.3)) == pytest.approx(0.3)
+    statistic, share, spread = np.array([0.5, 20.0, 1e-9, 0.0]), np.array([0.2, 0.5, 0.3, 1e-12]), 1.7
+    scales = family.updated_scales(statistic, share, dof, spread, 1e-9)
+    slopes = family.scale_slope(statistic, share, scales) - dof * np.tanh(np.log(scales / spread))
+    np.testing.assert_allclose(slopes[:3], 0.0, atol=1e-9)
+    free = family.updated_scales(statistic, share, 0.0, spread, 1e-9)
+    assert np.all(np.abs(np.log(scales / spread)) <= np.abs(np.log(free / spread)) + 1e-12)
+    assert np.min(family.updated_scales(statistic, share, 0.0, spread, 0.3)) == pytest.approx(0.3)
 
 
 def test_distribution_is_scipys(family, point):

@@ -88,9 +88,9 @@ def test_experts_in_words_give_slopes_with_intervals(model, data):
     i = up_expert(model)
     said = report.experts_in_words(model, data[0], target="yield")
     slope, error = model.expert_coef_[i, 2], model.expert_coef_se_[i, 2]
-    assert f"yield rises by {with_interval(slope, error)} per unit of weight" in said[i]
+    assert f"yield rises by {with_interval(slope, error, model.dof_[i])} per unit of weight" in said[i]
     slope, error = -model.expert_coef_[1 - i, 2], model.expert_coef_se_[1 - i, 2]
-    assert f"falls by {with_interval(slope, error)} per unit of weight" in said[1 - i]
+    assert f"falls by {with_interval(slope, error, model.dof_[1 - i])} per unit of weight" in said[1 - i]
     assert "higher where treated is 1 rather than 0" in said[1 - i]
     assert said[0].startswith(f"Expert 1, {percent(model.shares_[0])} of the rows: ")
 

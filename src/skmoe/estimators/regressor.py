@@ -76,10 +76,10 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
     noise : "per-expert", "shared" or float
         A noise scale for each expert, one for all, or a known one.
     penalty : "auto" or float
-        Strength of the penalty, in total log-likelihood and on the standardised scale: it draws gate vectors together,
-        experts to the regression of all rows, and log noise scales to their mean, as normal priors of variance one over
-        the strength do. "auto" takes 0.3 unless held-out rows prefer another strength by more than a standard error; 0
-        is maximum likelihood.
+        Strength of the penalty, in total log-likelihood and on the standardised scale: it draws gate vectors together
+        and experts to the regression of all rows, as normal priors of variance one over the strength do. Whatever its
+        strength, noise scales are then those of rows left out: an expert cannot lie through a few rows. "auto" takes
+        0.3 unless held-out rows prefer another strength by more than a standard error; 0 is maximum likelihood.
     averaging : int
         How many models share in predictions, at most 1000; 0 for the best single one. They have several numbers of
         experts, if that is "auto", and are weighted by the log density of held-out rows. Coefficients are always those

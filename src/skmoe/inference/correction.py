@@ -3,7 +3,8 @@ r"""Small samples: degrees of freedom, and how far predictions are uncertain bec
 An expert with :math:`N_i` rows, its responsibilities added up, that spends :math:`p_i` effective parameters on them has
 :math:`N_i - p_i` degrees of freedom, and its noise variance is that of maximum likelihood times :math:`N_i / (N_i -
 p_i)`. Effective parameters are the trace of the covariance of its coefficients times their information in these rows;
-without a penalty one regression has as many as it has coefficients, which is the textbook's correction.
+without a penalty one regression has as many as it has coefficients, which is the textbook's correction. A penalty
+widens the noise by itself; what it has done is not done twice.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from skmoe.likelihood import expert_grams
+from skmoe.likelihood.penalty import noise_dof, noise_penalty
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.model.predictive import Correction
 from skmoe.search import Optimum
@@ -47,10 +49,13 @@ def small_sample(optimum: Optimum | None, k: int) -> SmallSample:
         return SmallSample(np.ones(k), np.full(k, np.inf))
     problem, rows = optimum.problem, optimum.fit.share * optimum.problem.total
     spent = _effective_parameters(optimum)
+    # squared residuals over the variance: a penalty has widened it already
+    pull = noise_dof(problem) * noise_penalty(optimum.fit.theta.sigma, problem.spread)[1]
+    counted = rows + pull * problem.total
     if problem.settings.noise == "shared":
-        rows, spent = (np.full(k, np.sum(part)) for part in (rows, spent))
+        rows, spent, counted = (np.full(k, np.sum(part)) for part in (rows, spent, counted))
     dof = np.maximum(rows - spent, LEAST_DOF)
-    return SmallSample((np.maximum(rows, dof) / dof)[optimum.order], dof[optimum.order])
+    return SmallSample((np.maximum(counted, dof) / dof)[optimum.order], dof[optimum.order])
 
 
 def _effective_parameters(optimum: Optimum) -> np.ndarray:

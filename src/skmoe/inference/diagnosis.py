@@ -101,18 +101,43 @@ def coarse_outputs(model: Any) -> str:
 
 def few_rows(model: Any, least: float = TOO_FEW) -> list[str]:
     """Sentences on a fit with fewer than `least` rows for each parameter, or for each coefficient of an expert."""
-    n, said = rows_fitted(model), []
-    if n < least * model.n_parameters_:
-        said.append(
-            f"{model.n_parameters_} parameters were fitted to {n:g} rows, {n / model.n_parameters_:.1f} rows for each: "
-            f"expect intervals that are too narrow, and regimes that other rows do not show; {WHAT_TO_DO}"
+    said = [_rows_of_parameters(model, least), _rows_of_experts(model, least)]
+    if _faded(model):  # which says what to do
+        said.reverse()
+    return [sentence for sentence in said if sentence]
+
+
+def _rows_of_parameters(model: Any, least: float) -> str:
+    n, p = rows_fitted(model), model.n_parameters_
+    if n >= least * p:
+        return ""
+    return (
+        f"{p} parameters were fitted to {n:g} rows, {n / p:.1f} rows for each: expect intervals that are too narrow, "
+        f"and regimes that other rows do not show; {WHAT_TO_DO}"
+    )
+
+
+def _rows_of_experts(model: Any, least: float) -> str:
+    rows, coefficients = model.shares_ * rows_fitted(model), _coefficients(model)
+    small = [i for i, mine in enumerate(rows) if mine < least * coefficients]
+    if not small or model.n_experts_ == 1:
+        return ""
+    if faded := _faded(model):
+        left = model.n_experts_ - len(faded)
+        named = listed([f"expert {i + 1} ({rows[i]:.1f} rows)" for i in faded])
+        return (
+            f"the rows carry {left} of {model.n_experts_} experts: {named} faded, with fewer rows than the "
+            f"{coefficients} coefficients of an expert; use n_experts={left}, fewer columns or more rows"
         )
-    coefficients = _coefficients(model)
-    small = [i for i, share in enumerate(model.shares_) if share * n < least * coefficients]
-    if small and model.n_experts_ > 1:
-        rows = listed([f"expert {i + 1} has {model.shares_[i] * n:.1f} rows" for i in small])
-        said.append(f"{rows} for {coefficients} coefficients, which other rows may not show; {WHAT_TO_DO}")
-    return said
+    named = listed([f"expert {i + 1} has {rows[i]:.1f} rows" for i in small])
+    return f"{named} for {coefficients} coefficients, which other rows may not show; {WHAT_TO_DO}"
+
+
+def _faded(model: Any) -> list[int]:
+    """Experts that the penalty has let fade: they hold fewer rows than they have coefficients."""
+    if not getattr(model, "penalty_", 0.0) or model.n_experts_ == 1:
+        return []
+    return np.flatnonzero(model.shares_ * rows_fitted(model) < _coefficients(model)).tolist()
 
 
 def rows_fitted(model: Any) -> float:
@@ -135,12 +160,11 @@ def _some_rows(*arrays: Any) -> tuple[np.ndarray, ...]:
 def _rows(table: Summary, model: Any) -> None:
     n, p = rows_fitted(model), model.n_parameters_
     finding = f"{n / p:.1f} ({n:g} rows, {p} parameters)"
-    said = few_rows(model)
-    few = n < TOO_FEW * p
-    table.rows.append(("rows per parameter", finding, f"TOO FEW: {said[0]}" if few else "enough rows for this model"))
-    if len(said) > few:
+    few, small = _rows_of_parameters(model, TOO_FEW), _rows_of_experts(model, TOO_FEW)
+    table.rows.append(("rows per parameter", finding, f"TOO FEW: {few}" if few else "enough rows for this model"))
+    if small:
         least = float(np.min(model.shares_)) * n / _coefficients(model)
-        table.rows.append(("rows per coefficient", f"{least:.1f} for the smallest expert", f"TOO FEW: {said[-1]}"))
+        table.rows.append(("rows per coefficient", f"{least:.1f} for the smallest expert", f"TOO FEW: {small}"))
 
 
 def _gaps(table: Summary, model: Any) -> None:

@@ -134,7 +134,7 @@ def information(problem: Problem, theta: Theta) -> Curvature:
         )
         for i in range(sets)
     )
-    H += penalty_information(problem)
+    H += penalty_information(problem, theta)
     return Curvature(here.log_likelihood, here.objective, here.share, here.gradient, H, *outer)
 
 

@@ -1,13 +1,24 @@
-r"""The penalty: a ridge that draws experts, gates and noise scales of one model together.
+r"""The penalty: priors that draw experts, gates and noise scales of one model to a single regression and to each other.
 
-.. math:: \tfrac{\tau}{2} \Big[ \sum_i \| w_i - \bar w \|^2 + \sum_i \| a_i - a_0 \|^2
-    + \sum_i (\log\sigma_i - \overline{\log\sigma})^2 \Big]
+.. math:: \tfrac{\tau}{2} \Big[ \sum_i \| w_i - \bar w \|^2 + \sum_i \| a_i - a_0 \|^2 \Big]
+    + \nu \sum_i \log \cosh \log(\sigma_i / s)
 
 over the gate vectors :math:`w_i` of all experts about their mean, the experts :math:`a_i` about the pooled regression
-:math:`a_0`, and the logs of the noise scales about their mean, all on the standardised scale. It is the log density of
-independent normal priors of variance :math:`1/\tau`, in total log-likelihood, so that it counts for less the more rows
-there are. With :math:`\tau = 0` a ridge of `least_ridge` is left on the gate alone, which keeps it finite where rows
-are separable. Everything here is per row: divided by the total weight of the rows.
+:math:`a_0`, and the noise scales :math:`\sigma_i` about the spread :math:`s` of the outputs, all on the standardised
+scale. The first part is the log density of independent normal priors of variance :math:`1/\tau`. In the second
+:math:`\sigma_i^2 / s^2` has an F distribution of :math:`\nu` and :math:`\nu` degrees of freedom, with :math:`\nu` a
+charge times the coefficients of an expert.
+
+The charge keeps experts off a few rows that they can lie through. With D coefficients and N rows of its own, an expert
+has a mean square residual of RSS / N; the variance of the noise is about RSS / (N - D), and the mean square error of
+rows left out RSS / (N - 2 D) (generalised cross-validation). Maximum likelihood takes the first for all of these, so
+that its highest maxima are spikes. Here :math:`\sigma_i^2` is RSS / (N - :math:`\nu`) where it is small beside the
+spread, and the charge is 2: noise scales are those of rows left out. An expert that rows do not carry fades: its share
+vanishes, its noise becomes the spread, and it costs nothing.
+
+Both parts are in total log-likelihood, so that they count for less the more rows there are. With :math:`\tau = 0` a
+ridge of `least_ridge` is left on the gate alone, which keeps it finite where rows are separable; strengths below `FULL`
+are charged in proportion. Everything here is per row: divided by the total weight of the rows.
 """
 
 from __future__ import annotations
@@ -17,11 +28,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skmoe.likelihood.problem import Problem
+from skmoe.likelihood.problem import FULL, Problem
 from skmoe.likelihood.theta import Theta
 from skmoe.model.gate import GateSums
 
-__all__ = ["PenaltySlopes", "gate_ridge", "penalised_gate", "penalty_at", "penalty_information", "ridge"]
+__all__ = [
+    "PenaltySlopes",
+    "gate_ridge",
+    "noise_dof",
+    "noise_penalty",
+    "penalised_gate",
+    "penalty_at",
+    "penalty_information",
+    "ridge",
+]
 
 
 class PenaltySlopes(NamedTuple):
@@ -43,6 +63,24 @@ def gate_ridge(problem: Problem) -> float:
     return max(problem.settings.penalty, problem.settings.least_ridge) / problem.total
 
 
+def noise_dof(problem: Problem, penalty: float | np.ndarray | None = None) -> float | np.ndarray:
+    """Degrees of freedom per row of the prior of an expert's noise scale, for the problem's penalty or others.
+
+    A law that is no spike at its least scale is not charged: its scales are drawn like other parameters.
+    """
+    tau = problem.settings.penalty if penalty is None else penalty
+    if not problem.spikes:
+        return tau / problem.total
+    return problem.settings.charge * problem.De * np.minimum(tau / FULL, 1.0) / problem.total
+
+
+def noise_penalty(scales: np.ndarray, spread: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Log cosh of log scales about that of the spread, with its first and second derivative."""
+    logs = np.log(scales / spread)
+    away, slope = np.abs(logs), np.tanh(logs)
+    return away + np.log1p(np.exp(-2 * away)) - np.log(2.0), slope, 1.0 - slope**2
+
+
 def penalty_at(problem: Problem, theta: Theta) -> PenaltySlopes:
     """The penalty at a point, with its slopes."""
     gate = gate_ridge(problem) * (theta.W - np.sum(theta.W, axis=0) / problem.k)
@@ -52,23 +90,24 @@ def penalty_at(problem: Problem, theta: Theta) -> PenaltySlopes:
         tau = ridge(problem)
         experts = tau * (theta.A - problem.settings.pooled)
         cost += 0.5 * float(np.sum(experts**2)) / tau
-        if len(noise) > 1:
-            logs = np.log(theta.sigma)
-            noise = tau * (logs - np.mean(logs))
-            cost += 0.5 * float(np.sum(noise**2)) / tau
+        if len(noise):
+            dof = noise_dof(problem)
+            costs, slopes, _ = noise_penalty(theta.sigma, problem.spread)
+            cost += float(dof * np.sum(costs))
+            noise = dof * np.array([np.sum(slopes[group]) for group in problem.noise_groups])
     return PenaltySlopes(cost, experts, gate, noise)
 
 
-def penalty_information(problem: Problem) -> np.ndarray:
-    """Second derivative of the penalty over (A, W, log noise), (p, p)."""
+def penalty_information(problem: Problem, theta: Theta) -> np.ndarray:
+    """Second derivative of the penalty over (A, W, log noise) at a point, (p, p)."""
     k, a, w = problem.k, problem.k * problem.De, (problem.k - 1) * problem.Dg
     H = np.zeros((problem.n_parameters,) * 2)
     H[a : a + w, a : a + w] = gate_ridge(problem) * _centred_identity(k, problem.Dg)
     if problem.settings.penalty:
-        tau = ridge(problem)
-        H[:a, :a] = tau * np.eye(a)
-        if len(problem.noise_groups) > 1:
-            H[a + w :, a + w :] = tau * (np.eye(k) - 1.0 / k)
+        H[:a, :a] = ridge(problem) * np.eye(a)
+        curves = noise_penalty(theta.sigma, problem.spread)[2]
+        scales = [noise_dof(problem) * np.sum(curves[group]) for group in problem.noise_groups]
+        H[a + w :, a + w :] = np.diag(scales)
     return H
 
 

@@ -18,9 +18,12 @@ from skmoe.rows.arrays import Array, to_device
 from skmoe.rows.blocks import block_rows_for, sum_over_blocks
 from skmoe.rows.products import gram_channels
 
-__all__ = ["Problem", "Settings"]
+__all__ = ["FULL", "Problem", "Settings"]
 
 NEAR_FLOOR = 1.01  # noise scales below so many times their floor are on it: a step would end there
+
+FULL = 0.03
+"""Strength of a penalty from which on noise scales are charged in full."""
 
 Kernel = Callable[..., tuple[Any, ...]]
 
@@ -36,6 +39,8 @@ class Settings:
         Strength of the penalty, in total log-likelihood; see `skmoe.likelihood.penalty`.
     pooled : (De,) array
         The pooled regression that a penalty draws experts to; zero by default.
+    charge : float
+        Degrees of freedom that the penalty charges for each coefficient of an expert; see `skmoe.likelihood.penalty`.
     least_ridge : float
         Ridge on the gate that is there without a penalty.
     noise_floor : float
@@ -52,6 +57,7 @@ class Settings:
     noise: str | float = "shared"
     penalty: float = 0.0
     pooled: Any = 0.0
+    charge: float = 2.0
     least_ridge: float = 1e-5
     noise_floor: float = 1e-3
     resolution: float = 0.0
@@ -126,8 +132,19 @@ class Problem:
         return self.settings.resolution > self.settings.noise_floor or self.family.may_end_at_least_scale
 
     @property
+    def spikes(self) -> bool:
+        """Whether the likelihood has no bound where noise vanishes on a few rows."""
+        return bool(self.noise_groups) and not self.family.may_end_at_least_scale
+
+    def guarded(self, penalty: Any) -> Any:
+        """Whether a penalty, or each of several, keeps experts off spikes by itself; see `skmoe.likelihood.penalty`."""
+        return np.logical_and(self.spikes, np.asarray(penalty) >= FULL)
+
+    @property
     def min_share(self) -> float:
-        """Least share of the rows an expert may hold."""
+        """Least share of the rows an expert may hold; none where the penalty keeps experts off few rows."""
+        if self.guarded(self.settings.penalty):
+            return 0.0
         least = max(self.settings.least_rows * self.De / self.total, self.settings.least_share)
         return min(least, 0.5 / self.k)
 
@@ -182,7 +199,10 @@ class Problem:
         least = np.min(sigma, axis=1)
         if self.noise_groups and not self.may_end_at_floor:
             fine &= least > NEAR_FLOOR * self.noise_floor
-        fine &= np.max(sigma, axis=1) <= self.family.most_scale_ratio * least
+        most = self.family.most_scale_ratio * least
+        if self.guarded(self.settings.penalty):  # the noise of an expert that has faded is the spread
+            most = np.maximum(most, self.spread)
+        fine &= np.max(sigma, axis=1) <= most
         return fine & (np.max(np.abs(A), axis=(1, 2), initial=0.0) <= self.family.most_coef)
 
     # -- one pass over the rows ---------------------------------------------------------------------------------------

@@ -216,11 +216,16 @@ class Family:
         return statistic
 
     def updated_scales(
-        self, statistic: np.ndarray, share: np.ndarray, ridge: float | np.ndarray, floor: float
+        self,
+        statistic: np.ndarray,
+        share: np.ndarray,
+        dof: float | np.ndarray,
+        spread: float,
+        floor: float,
     ) -> np.ndarray:
         """Scales (..., k) of experts that hold `share` of the rows, from their summed statistics.
 
-        A `ridge` per row draws the logs of the scales to their mean; none is below `floor`.
+        A prior (`skmoe.likelihood.penalty`) draws each to the spread of the outputs; none is below `floor`.
 
         Parameters
         ----------
@@ -228,8 +233,10 @@ class Family:
             Sums over rows of `Law.scale_statistic`, (..., k).
         share : array
             Sums of responsibilities, (..., k).
-        ridge : float or array
-            Strength per row that draws the logs of scales to their mean.
+        dof : float or array
+            Degrees of freedom of the prior, per row; zero for none.
+        spread : float
+            Spread of the outputs, or what stands for it.
         floor : float
             Least scale.
 

@@ -16,7 +16,6 @@ from skmoe.rows.arrays import Array, array_namespace
 __all__ = ["GaussianFamily", "NoiseFamily", "as_family"]
 
 HALF_LOG_2PI = float(0.5 * np.log(2 * np.pi))
-NOISE_STEPS = 4  # of Newton, from a start that is right without a ridge
 
 
 class NoiseFamily(Family):
@@ -36,16 +35,24 @@ class NoiseFamily(Family):
         return statistic - 2 * np.sum(steps * gradient, axis=-1) + curve
 
     def updated_scales(
-        self, statistic: np.ndarray, share: np.ndarray, ridge: float | np.ndarray, floor: float
+        self,
+        statistic: np.ndarray,
+        share: np.ndarray,
+        dof: float | np.ndarray,
+        spread: float,
+        floor: float,
     ) -> np.ndarray:
-        """Root mean square residuals, drawn together by a ridge."""
-        statistic = np.maximum(statistic, floor**2 * share)
-        logs = 0.5 * np.log(statistic / share)
-        for _ in range(NOISE_STEPS if np.any(ridge) else 0):  # Newton on each log scale, about the mean as it moves
-            curve = statistic * np.exp(-2 * logs)
-            pull = ridge * (logs - np.mean(logs, axis=-1, keepdims=True))
-            logs = logs + (curve - share - pull) / (2 * curve + ridge)
-        return np.maximum(np.exp(logs), floor)
+        r"""Root mean square residuals, drawn to the spread of the outputs.
+
+        With :math:`v` the variance over that of the outputs, :math:`S` the statistic in the same units, :math:`N` the
+        share and :math:`\nu` the degrees of freedom, :math:`S / v - N - \nu (v - 1) / (v + 1)` is zero.
+        """
+        left = np.maximum(statistic, floor**2 * share) / spread**2
+        a, b = share + dof, left - share + dof
+        root = np.sqrt(b * b + 4 * a * left)
+        # the positive one of two roots, by the form that does not cancel
+        ratio = np.where(b > 0, b + root, 4 * a * left / np.where(b > 0, 1.0, root - b)) / (2 * a)
+        return np.maximum(spread * np.sqrt(ratio), floor)
 
     def scale_slope(self, statistic: np.ndarray, share: np.ndarray, scale: np.ndarray) -> np.ndarray:
         """Squared standardised residuals less responsibilities."""

@@ -15,7 +15,7 @@ from scipy import linalg
 
 from skmoe.likelihood import Curvature, EMSums, Gradient, Problem, Theta, em_sums, gradient, information
 from skmoe.likelihood.em import gate_objective
-from skmoe.likelihood.penalty import ridge
+from skmoe.likelihood.penalty import noise_dof, ridge
 from skmoe.model.gate import maximise_gate
 from skmoe.search.solvers import cholesky, saddle_step, solve_each
 
@@ -115,8 +115,9 @@ def em_step(problem: Problem, theta: Theta, sums: EMSums, *, gate_steps: int = 1
     if groups:
         share = np.array([np.sum(sums.share[group]) for group in groups])
         left = np.array([np.sum(statistic[group]) for group in groups])
-        pull = ridge(problem) if len(groups) > 1 else 0.0
-        scales = family.updated_scales(left, np.maximum(share, np.finfo(float).tiny), pull, problem.noise_floor)
+        dof = noise_dof(problem) * np.array([group.stop - group.start for group in groups])
+        share = np.maximum(share, np.finfo(float).tiny)
+        scales = family.updated_scales(left, share, dof, problem.spread, problem.noise_floor)
         for group, scale in zip(groups, scales, strict=True):
             sigma[group] = scale
     return Theta(theta.A + steps, _gate_step(problem, theta, sums, gate_steps), sigma)

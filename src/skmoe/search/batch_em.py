@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 from skmoe.likelihood import Problem
 from skmoe.likelihood.batch import BatchSums, ThetaBatch
+from skmoe.likelihood.penalty import noise_dof
 
-__all__ = ["Ridges", "centred", "em_goal", "em_scales", "steadied"]
+__all__ = ["FEWEST_ROWS", "Ridges", "centred", "em_goal", "em_scales", "steadied"]
+
+FEWEST_ROWS = 0.5  # that an expert is left where nothing keeps it off spikes
 
 
 def centred(parts: np.ndarray) -> np.ndarray:
@@ -21,12 +24,16 @@ def centred(parts: np.ndarray) -> np.ndarray:
 class Ridges:
     """Strengths of the penalty per row, (S,) each, and the regressions (S, 1, De) that experts are drawn to.
 
-    One strength is for all parameters, one for the gate, which keeps a least one.
+    One strength is for the experts, one for the gate, which keeps a least one, and one for noise scales
+    (`skmoe.likelihood.penalty.noise_dof`). An expert is left so many rows at the least, (S,): none where the penalty
+    keeps experts off spikes.
     """
 
     own: np.ndarray
     gate: np.ndarray
+    noise_dof: np.ndarray
     pooled: np.ndarray
+    fewest_rows: np.ndarray
 
     @classmethod
     def of(
@@ -35,12 +42,18 @@ class Ridges:
         """Those of a problem for so many models, or those of given penalties and regressions."""
         settings = problem.settings
         own = np.full(models, settings.penalty) if penalties is None else np.asarray(penalties, dtype=float)
-        drawn_to = np.broadcast_to(settings.pooled if pooled is None else pooled[:, None, :], (models, 1, problem.De))
-        return cls(own / problem.total, np.maximum(own, settings.least_ridge) / problem.total, drawn_to)
+        drawn_to = settings.pooled if pooled is None else pooled[:, None, :]
+        return cls(
+            own / problem.total,
+            np.maximum(own, settings.least_ridge) / problem.total,
+            np.asarray(noise_dof(problem, own)),
+            np.broadcast_to(drawn_to, (models, 1, problem.De)),
+            np.where(problem.guarded(own), 0.0, FEWEST_ROWS),
+        )
 
     def picked(self, rows: np.ndarray) -> Ridges:
         """Those of some of the models."""
-        return Ridges(self.own[rows], self.gate[rows], self.pooled[rows])
+        return Ridges(*(getattr(self, part.name)[rows] for part in fields(self)))
 
 
 def em_goal(problem: Problem, batch: ThetaBatch, sums: BatchSums, ridges: Ridges) -> ThetaBatch:
@@ -65,8 +78,9 @@ def em_scales(problem: Problem, batch: ThetaBatch, sums: BatchSums, ridges: Ridg
     share = np.maximum(sums.share, np.finfo(float).tiny)
     if problem.settings.noise == "shared":
         left, mass = (np.sum(part, axis=1, keepdims=True) for part in (statistic, share))
-        return np.broadcast_to(family.updated_scales(left, mass, 0.0, floor), share.shape).copy()
-    return family.updated_scales(statistic, share, ridges.own[:, None], floor)
+        found = family.updated_scales(left, mass, batch.k * ridges.noise_dof[:, None], problem.spread, floor)
+        return np.broadcast_to(found, share.shape).copy()
+    return family.updated_scales(statistic, share, ridges.noise_dof[:, None], problem.spread, floor)
 
 
 def steadied(gram: np.ndarray) -> np.ndarray:

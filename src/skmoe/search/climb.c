@@ -19,21 +19,22 @@
 #define GIVE_UP 0.03
 #define FEWEST_ROWS 0.5
 #define REFRESH 3
-#define NOISE_STEPS 4
 
 enum noise { KNOWN, SHARED, PER_EXPERT };
 
 /* Signature of this struct and of the functions below; compiled.py asks for it. */
-int skmoe_climb_version(void) { return 2; }
+int skmoe_climb_version(void) { return 3; }
 
 typedef struct {
     ptrdiff_t strips, D, padded, k, noise, pairs; /* `padded` is D as a multiple of TILE; of L-BFGS so many pairs */
     ptrdiff_t y_model, weight_model;              /* distance of two models' outputs and weights, 0 if they share them */
     ptrdiff_t single;                             /* whether rows are in single precision */
-    double total, floor;                          /* weight of all rows, least noise scale */
+    double total, floor, spread;                  /* weight of all rows, least noise scale, spread of the outputs */
     const void *U;                                /* (strips, padded, rows of a strip) inputs */
     const void *y, *weight;                       /* (strips * rows of a strip) each, or of each model */
-    const double *own, *gate, *pooled, *base;     /* (S), (S), (S, D): the penalty; (S): added to a log-likelihood */
+    const double *own, *gate, *noise_dof;         /* (S) each: the penalty's strengths */
+    const double *pooled, *fewest_rows;           /* (S, D), (S): what experts are drawn to; rows that each is left */
+    const double *base;                           /* (S): added to a log-likelihood */
     double *vector, *sigma;                       /* (S, P): experts, gate, logs of learned scales; (S, k) */
     double *objective, *log_likelihood, *share;   /* (S), (S), (S, k) */
     double *gradient, *direction, *size;          /* (S, P), (S, P), (S) */
@@ -183,11 +184,17 @@ static void scales_of(const climb *m, double *vector, double *sigma) {
     }
 }
 
+/* Log cosh, without overflow. */
+static double log_cosh(double x) {
+    const double away = fabs(x);
+    return away + log1p(exp(-2 * away)) - log(2);
+}
+
 /* Mean log-likelihood less the penalty. */
 static double penalised(const climb *m, ptrdiff_t s, const double *vector, const look *at) {
     const ptrdiff_t k = m->k, D = m->D;
     const double *A = vector, *W = vector + k * D, *pooled = m->pooled + s * D;
-    double gate = 0, experts = 0;
+    double gate = 0, experts = 0, noise = 0;
     for (ptrdiff_t d = 0; d < D; d++) {
         double mean = 0;
         for (ptrdiff_t c = 0; c < k; c++) mean += W[c * D + d];
@@ -197,12 +204,9 @@ static double penalised(const climb *m, ptrdiff_t s, const double *vector, const
             experts += (A[c * D + d] - pooled[d]) * (A[c * D + d] - pooled[d]);
         }
     }
-    if (m->noise == PER_EXPERT) {
-        double mean = 0;
-        for (ptrdiff_t c = 0; c < k; c++) mean += at->log_scale[c] / k;
-        for (ptrdiff_t c = 0; c < k; c++) experts += (at->log_scale[c] - mean) * (at->log_scale[c] - mean);
-    }
-    return at->log_likelihood - 0.5 * m->gate[s] * gate - (m->own[s] > 0 ? 0.5 * m->own[s] * experts : 0);
+    if (!(m->own[s] > 0)) return at->log_likelihood - 0.5 * m->gate[s] * gate;
+    for (ptrdiff_t c = 0; m->noise != KNOWN && c < k; c++) noise += log_cosh(at->log_scale[c] - log(m->spread));
+    return at->log_likelihood - 0.5 * m->gate[s] * gate - 0.5 * m->own[s] * experts - m->noise_dof[s] * noise;
 }
 
 /* Gradient of the objective. */
@@ -222,11 +226,10 @@ static void slopes(const climb *m, ptrdiff_t s, const double *vector, const doub
         }
     }
     if (m->noise == KNOWN) return;
-    double *noise = gradient + 2 * k * D, mean = 0, all = 0;
-    for (ptrdiff_t c = 0; c < k; c++) mean += at->log_scale[c] / k;
+    double *noise = gradient + 2 * k * D, all = 0;
     for (ptrdiff_t c = 0; c < k; c++) {
-        const double slope =
-            at->squares[c] * 2 * at->half[c] - at->share[c] - own * (at->log_scale[c] - mean);
+        const double pull = m->noise_dof[s] * tanh(at->log_scale[c] - log(m->spread));
+        const double slope = at->squares[c] * 2 * at->half[c] - at->share[c] - pull;
         if (m->noise == SHARED)
             all += slope;
         else
@@ -243,7 +246,8 @@ static void curvatures(const climb *m, ptrdiff_t s, const look *at) {
     for (ptrdiff_t c = 0; c < k; c++) {
         factored(D, at->grams + c * D * D, 2 * at->half[c], m->own[s], factors + c * D * D);
         factored(D, at->grams + (k + c) * D * D, 1.0, m->gate[s], factors + (k + c) * D * D);
-        scales[c] = 1.0 / (2 * (at->share[c] > least ? at->share[c] : least) + m->own[s]);
+        const double pull = tanh(at->log_scale[c] - log(m->spread));
+        scales[c] = 1.0 / (2 * (at->share[c] > least ? at->share[c] : least) + m->noise_dof[s] * (1 - pull * pull));
     }
 }
 
@@ -264,7 +268,8 @@ static void applied(const climb *m, ptrdiff_t s, const double *gradient, double 
 /* Logs of the scales after an EM step that moves experts by `steps`; `logs` holds k numbers. */
 static void em_logs(const climb *m, ptrdiff_t s, const look *at, const double *steps, double *logs) {
     const ptrdiff_t k = m->k, D = m->D, groups = m->noise == SHARED ? 1 : k;
-    const double own = m->noise == SHARED ? 0 : m->own[s], least = m->floor * m->floor;
+    const double dof = m->noise_dof[s] * (m->noise == SHARED ? k : 1);
+    const double least = m->floor * m->floor, unit = m->spread * m->spread;
     double left[groups], mass[groups];
     memset(left, 0, sizeof left);
     memset(mass, 0, sizeof mass);
@@ -276,20 +281,11 @@ static void em_logs(const climb *m, ptrdiff_t s, const look *at, const double *s
         mass[groups == 1 ? 0 : c] += at->share[c] > 2.2250738585072014e-308 ? at->share[c] : 2.2250738585072014e-308;
     }
     for (ptrdiff_t c = 0; c < groups; c++) {
-        left[c] = left[c] > least * mass[c] ? left[c] : least * mass[c];
-        logs[c] = 0.5 * log(left[c] / mass[c]);
-    }
-    for (int turn = 0; own > 0 && turn < NOISE_STEPS; turn++) {
-        double mean = 0;
-        for (ptrdiff_t c = 0; c < k; c++) mean += logs[c] / k;
-        for (ptrdiff_t c = 0; c < k; c++) {
-            const double curve = left[c] * exp(-2 * logs[c]), pull = own * (logs[c] - mean);
-            logs[c] += (curve - mass[c] - pull) / (2 * curve + own);
-        }
-    }
-    for (ptrdiff_t c = 0; c < groups; c++) {
-        const double lowest = log(m->floor);
-        logs[c] = logs[c] > lowest ? logs[c] : lowest;
+        /* as NoiseFamily.updated_scales in gaussian.py */
+        const double squares = (left[c] > least * mass[c] ? left[c] : least * mass[c]) / unit;
+        const double a = mass[c] + dof, b = squares - mass[c] + dof, root = sqrt(b * b + 4 * a * squares);
+        const double variance = unit * (b > 0 ? (b + root) / (2 * a) : 2 * squares / (root - b));
+        logs[c] = 0.5 * log(variance > least ? variance : least);
     }
 }
 
@@ -432,7 +428,7 @@ void skmoe_climb_steps(const climb *m, ptrdiff_t first, ptrdiff_t last, ptrdiff_
             double slope = quasi_newton ? dot(P, m->gradient + s * P, direction) : 0;
             slope = slope > 0 ? slope : 0;
             int good = isfinite(value) && value >= before + SUFFICIENT * size * slope - ROUNDING * (1 + fabs(before));
-            for (ptrdiff_t c = 0; c < k; c++) good &= at.share[c] * m->total >= FEWEST_ROWS;
+            for (ptrdiff_t c = 0; c < k; c++) good &= at.share[c] * m->total >= m->fewest_rows[s];
             const int lost = !good && size < GIVE_UP;
             if (good) {
                 slopes(m, s, vector, sigma, &at, gradient);

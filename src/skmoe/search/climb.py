@@ -14,8 +14,9 @@ import numpy as np
 
 from skmoe.likelihood import Problem
 from skmoe.likelihood.batch import BatchSums, ThetaBatch, batch_sums
+from skmoe.likelihood.penalty import noise_penalty
 from skmoe.rows.arrays import Array, array_namespace, device
-from skmoe.search.batch_em import Ridges, centred, em_scales, steadied
+from skmoe.search.batch_em import FEWEST_ROWS, Ridges, centred, em_scales, steadied
 from skmoe.search.lbfgs import Memory
 
 __all__ = ["BatchAscent", "OnStep", "OwnRows"]
@@ -24,7 +25,6 @@ ROUNDING = 1e-12  # relative, in a mean over rows, must not be taken for a loss
 SUFFICIENT = 1e-4  # part of the gain that a gradient promises which a step must reach
 SHRINK = 0.3  # of a refused step
 GIVE_UP = 0.03  # size below which a direction is replaced by EM's
-FEWEST_ROWS = 0.5  # that an expert is left
 MANY_COLUMNS = 48  # from which Gram matrices cost more than the steps they save
 REFRESH = 3  # steps that a preconditioner serves
 ELEMENTWISE = 40  # operations on a row and expert beside products, two exponentials among them
@@ -159,7 +159,7 @@ class BatchAscent:
         value = self._objective(proposal, sums)
         slope = np.maximum(np.sum(self.gradient * self.direction, axis=1), 0.0) if quasi_newton else 0.0
         needed = self.objective + SUFFICIENT * self.size * slope - ROUNDING * (1 + np.abs(self.objective))
-        kept = np.all(sums.share * self.problem.total >= FEWEST_ROWS, axis=1)
+        kept = np.all(sums.share * self.problem.total >= self.ridges.fewest_rows[:, None], axis=1)
         good = (value >= needed) & kept & np.isfinite(value)
         if np.any(good):
             self._accept(np.flatnonzero(good), proposal, sums, value, fresh, quasi_newton)
@@ -217,10 +217,9 @@ class BatchAscent:
     def _objective(self, batch: ThetaBatch, sums: BatchSums) -> np.ndarray:
         cost = 0.5 * self.ridges.gate * np.sum(centred(batch.W) ** 2, axis=(1, 2))
         if np.any(self.ridges.own):
-            logs = np.log(batch.sigma)
-            noise = 0.0 if self._known else np.sum(centred(logs) ** 2, axis=1)
-            experts = np.sum((batch.A - self.ridges.pooled) ** 2, axis=(1, 2))
-            cost = cost + 0.5 * self.ridges.own * (experts + noise)
+            cost = cost + 0.5 * self.ridges.own * np.sum((batch.A - self.ridges.pooled) ** 2, axis=(1, 2))
+            if not self._known:
+                cost = cost + self.ridges.noise_dof * np.sum(noise_penalty(batch.sigma, self.problem.spread)[0], axis=1)
         return sums.log_likelihood - cost
 
     def _gradient(self, batch: ThetaBatch, sums: BatchSums, ridges: Ridges) -> np.ndarray:
@@ -231,7 +230,7 @@ class BatchAscent:
         parts = [A - ridges.own[:, None, None] * (batch.A - ridges.pooled), W]
         if not self._known:
             noise = family.scale_slope(sums.statistic, sums.share, batch.sigma)
-            noise = noise - ridges.own[:, None] * centred(np.log(batch.sigma))
+            noise = noise - ridges.noise_dof[:, None] * noise_penalty(batch.sigma, self.problem.spread)[1]
             if self._shared:
                 noise = np.sum(noise, axis=1, keepdims=True)
             floor = batch.sigma[:, : noise.shape[1]] <= self.problem.noise_floor * (1 + 1e-9)
@@ -244,7 +243,8 @@ class BatchAscent:
         """Inverses of EM's curvature for experts and gate, matrices or, with many columns, numbers; and of scales."""
         problem, own, gate = self.problem, ridges.own[:, None], ridges.gate[:, None]
         precision, least = 1.0 / problem.family.step_scale(batch.sigma), FEWEST_ROWS / problem.total
-        scales = 1.0 / (2 * np.maximum(sums.share, least) + own)
+        curve = ridges.noise_dof[:, None] * noise_penalty(batch.sigma, problem.spread)[2]
+        scales = 1.0 / (2 * np.maximum(sums.share, least) + curve)
         if self._grams and sums.expert_gram.size:
             De, Dg = batch.A.shape[2], batch.W.shape[2]
             experts = steadied(sums.expert_gram * precision[..., None, None] + own[..., None, None] * np.eye(De))

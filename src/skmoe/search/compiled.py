@@ -23,7 +23,7 @@ from skmoe.search.climb import MANY_COLUMNS, BatchAscent, OnStep, OwnRows
 
 __all__ = ["CompiledAscent", "RoughAscent", "batch_ascent"]
 
-VERSION = 2
+VERSION = 3
 """Of the functions' signature, as in ``climb.c``."""
 TILE = 3
 """Inputs are filled up to a multiple of this."""
@@ -45,7 +45,7 @@ KINDS = {"shared": 1, "per-expert": 2}
 """How ``climb.c`` calls the noise; known scales are 0."""
 SIZES = ("strips", "D", "padded", "k", "noise", "pairs", "y_model", "weight_model", "single")
 ROWS = ("U", "y", "weight")
-PENALTY = ("own", "gate", "pooled", "base")
+PENALTY = ("own", "gate", "noise_dof", "pooled", "fewest_rows")
 STATE = ("vector", "sigma", "objective", "log_likelihood", "share", "gradient", "direction", "size")
 CURVATURE = ("factors", "scales", "steps", "falls", "products")
 
@@ -57,7 +57,8 @@ class _Climb(ctypes.Structure):
         *((name, c_ssize_t) for name in SIZES),
         ("total", c_double),
         ("floor", c_double),
-        *((name, c_void_p) for name in (*ROWS, *PENALTY, *STATE, *CURVATURE)),
+        ("spread", c_double),
+        *((name, c_void_p) for name in (*ROWS, *PENALTY, "base", *STATE, *CURVATURE)),
     ]
 
 
@@ -218,8 +219,9 @@ class CompiledAscent(BatchAscent):
             "single": int(self.precision is np.float32),
             "total": self.problem.total,
             "floor": self.problem.noise_floor,
+            "spread": self.problem.spread,
         }
-        self._held = {name: np.ascontiguousarray(getattr(self.ridges, name)) for name in PENALTY[:3]}
+        self._held = {name: np.ascontiguousarray(getattr(self.ridges, name)) for name in PENALTY}
         arrays = {name: getattr(self, name) for name in (*ROWS, "base", *STATE, *CURVATURE)} | self._held
         return _Climb(**numbers, **{name: array.ctypes.data for name, array in arrays.items()})
 

@@ -22,6 +22,7 @@ from skmoe.rows.arrays import Array, array_namespace
 __all__ = ["GammaFamily", "bounded_scale", "shape_scales", "shape_slope"]
 
 MOST = 1e3  # scale; no output varies a thousand times as much as its mean
+NEAR = 0.1  # of the log of a scale, within which its start is right
 STEPS = 8  # of Newton, from a start that is right to a percent
 
 
@@ -36,18 +37,31 @@ def shape_slope(statistic: np.ndarray, share: np.ndarray, scale: np.ndarray) -> 
     return -2 * a * (share * (np.log(a) - special.digamma(a)) - statistic)
 
 
-def shape_scales(statistic: np.ndarray, share: np.ndarray, ridge: float | np.ndarray, floor: float) -> np.ndarray:
-    """Scales at which `shape_slope` is zero, drawn together by a ridge."""
+def shape_scales(
+    statistic: np.ndarray,
+    share: np.ndarray,
+    dof: float | np.ndarray,
+    spread: float,
+    floor: float,
+) -> np.ndarray:
+    """Scales at which `shape_slope` is zero, less what a prior of `dof` draws them to the spread by."""
     s = np.maximum(statistic / share, floor**2 / 2)
     a = (3 - s + np.sqrt((s - 3) ** 2 + 24 * s)) / (12 * s)
     logs = -0.5 * np.log(a)
-    for _ in range(STEPS):  # Newton on each log scale, about the mean as it moves
+    # between what the rows ask for, with room for the error of its start, and the spread
+    goal = np.log(spread) if np.any(dof) else logs
+    low, high = np.minimum(logs - NEAR, goal), np.maximum(logs + NEAR, goal)
+    for _ in range(STEPS):  # Newton on each log scale, halving what is left where it leads elsewhere
         a = np.exp(-2 * logs)
-        slope = -2 * a * share * (np.log(a) - special.digamma(a) - s)
-        pull = ridge * (logs - np.mean(logs, axis=-1, keepdims=True))
+        pull = np.tanh(logs - np.log(spread))
+        asked = -2 * a * share * (np.log(a) - special.digamma(a) - s)
+        slope = asked - dof * pull
         # for large a what is left of the difference is rounding, and the curvature is 2
         curve = np.where(a > 1e4, 2.0, 4 * a * (np.minimum(a, 1e4) * special.polygamma(1, np.minimum(a, 1e4)) - 1))
-        logs = logs + np.clip((slope - pull) / (share * curve + ridge), -1.0, 1.0)
+        low, high = np.where(slope > 0, logs, low), np.where(slope < 0, logs, high)
+        bend = share * curve + 2 * asked + dof * (1 - pull**2)
+        ahead = logs + slope / np.where(bend > 0, bend, np.inf)
+        logs = np.where((bend > 0) & (ahead >= low) & (ahead <= high), ahead, 0.5 * (low + high))
     return np.maximum(np.exp(logs), floor)
 
 
@@ -144,10 +158,15 @@ class GammaFamily(Family):
         return scale**2
 
     def updated_scales(
-        self, statistic: np.ndarray, share: np.ndarray, ridge: float | np.ndarray, floor: float
+        self,
+        statistic: np.ndarray,
+        share: np.ndarray,
+        dof: float | np.ndarray,
+        spread: float,
+        floor: float,
     ) -> np.ndarray:
-        """Scales of maximum likelihood, drawn together by a ridge."""
-        return shape_scales(statistic, share, ridge, floor)
+        """Scales of maximum likelihood, drawn to one."""
+        return shape_scales(statistic, share, dof, spread, floor)
 
     def scale_slope(self, statistic: np.ndarray, share: np.ndarray, scale: np.ndarray) -> np.ndarray:
         """Slope over the log scales."""

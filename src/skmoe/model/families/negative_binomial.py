@@ -134,10 +134,15 @@ class NegativeBinomialFamily(PoissonFamily):
         return NegativeBinomialLaw(y, bounded(eta), bounded_scale(scale))
 
     def updated_scales(
-        self, statistic: np.ndarray, share: np.ndarray, ridge: float | np.ndarray, floor: float
+        self,
+        statistic: np.ndarray,
+        share: np.ndarray,
+        dof: float | np.ndarray,
+        spread: float,
+        floor: float,
     ) -> np.ndarray:
-        """Scales of the rates' gamma laws, drawn together by a ridge."""
-        return shape_scales(statistic, share, ridge, floor)
+        """Scales of the rates' gamma laws, drawn to one."""
+        return shape_scales(statistic, share, dof, spread, floor)
 
     def scale_slope(self, statistic: np.ndarray, share: np.ndarray, scale: np.ndarray) -> np.ndarray:
         """Slope over the log scales: that of the rates' law, by Fisher's identity."""
