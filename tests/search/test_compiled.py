@@ -194,3 +194,25 @@ def test_single_precision_is_for_rows_it_can_hold(rng):
         (problem_of(rng, weight=np.where(np.arange(300) == 7, 1e9, 1.0)), CompiledAscent),
     ):
         assert type(batch_ascent(problem, batch_of(rng, problem, 1))) is kind
+
+
+@pytest.mark.parametrize(("n", "d", "k"), [(200, 1, 2), (64, 2, 1), (257, 8, 4), (500, 5, 7)])
+@pytest.mark.parametrize("sharpness", [1.0, 30.0])
+def test_losses_without_an_expert_are_those_of_numpy(rng, n, d, k, sharpness):
+    problem = problem_of(rng, n, d, k, weight=rng.exponential(size=n))
+    batch = batch_of(rng, problem, 4)
+    batch = ThetaBatch(batch.A, sharpness * batch.W, batch.sigma)
+    exact, rough = CompiledAscent(problem, batch), RoughAscent(problem, batch)
+    for ascent in (exact, rough):
+        ascent.em(2)
+    there = BatchAscent(problem, exact.batch)
+    np.testing.assert_allclose(exact.removal_losses(), there.removal_losses(), rtol=1e-6, atol=1e-4)
+    there = BatchAscent(problem, rough.batch)
+    np.testing.assert_allclose(rough.removal_losses(), there.removal_losses(), rtol=1e-4, atol=1e-3)
+
+
+def test_losses_are_those_of_the_rows_as_they_are(rng):
+    problem = problem_of(rng)
+    batch, own = batch_of(rng, problem, 4), OwnRows(np.full((300, 4), 0.5), np.zeros((4, problem.De)))
+    tilted, plain = (batch_ascent(problem, batch, own=rows).removal_losses() for rows in (own, None))
+    np.testing.assert_allclose(tilted, plain, rtol=1e-4)

@@ -10,8 +10,9 @@ from skmoe.likelihood.batch import ThetaBatch
 from skmoe.search.compiled import batch_ascent
 from skmoe.search.config import SearchConfig
 from skmoe.search.finish import maximise
-from skmoe.search.moves import drop_and_split, grown_starts, pruned, recombined, removal_losses, splits_of, tilted
+from skmoe.search.moves import drop_and_split, grown_starts, pruned, recombined, splits_of, tilted
 from skmoe.search.records import Start, StartKind
+from skmoe.search.removal import removal_losses
 from skmoe.search.starts import labelled_start, random_labels
 
 CONFIG = SearchConfig()
@@ -144,7 +145,7 @@ def test_pruning_without_steps_removes_the_least_missed():
     X, y, truth = make_moe(1000, 3, 4, noise_scale=0.1, random_state=8)
     problem = standard_problem(X, y, 4)
     theta = problem.rows.map.from_parameters(truth)
-    kept = pruned(problem, ThetaBatch.of([theta]), 3, 0).theta(0)
+    kept = pruned(problem, batch_ascent(problem, ThetaBatch.of([theta])), 3, 0).theta(0)
     gone = int(np.argmin(losses(problem, theta)))
     np.testing.assert_allclose(kept.A, np.delete(theta.A, gone, axis=0), atol=1e-12)
 

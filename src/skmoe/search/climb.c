@@ -23,7 +23,7 @@
 enum noise { KNOWN, SHARED, PER_EXPERT };
 
 /* Signature of this struct and of the functions below; compiled.py asks for it. */
-int skmoe_climb_version(void) { return 3; }
+int skmoe_climb_version(void) { return 4; }
 
 typedef struct {
     ptrdiff_t strips, D, padded, k, noise, pairs; /* `padded` is D as a multiple of TILE; of L-BFGS so many pairs */
@@ -117,16 +117,20 @@ static double *taken(double **from, ptrdiff_t count) {
     return here;
 }
 
-/* The look of the rows' precision, with the widest vectors there are. */
-static void looked(const climb *m, ptrdiff_t s, const double *vector, const double *sigma, look *at, int with_grams) {
+/* A function of the rows' precision, with the widest vectors there are. */
+#define NARROW(name) (m->single ? name##_narrow_float : name##_narrow_double)
 #ifdef SKMOE_CLONES
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd")) {
-        (m->single ? looked_wide_float : looked_wide_double)(m, s, vector, sigma, at, with_grams);
-        return;
-    }
+static int has_wide_vectors(void) {
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd");
+}
+#define OF_ROWS(name) (has_wide_vectors() ? (m->single ? name##_wide_float : name##_wide_double) : NARROW(name))
+#else
+#define OF_ROWS(name) NARROW(name)
 #endif
-    (m->single ? looked_narrow_float : looked_narrow_double)(m, s, vector, sigma, at, with_grams);
+
+static void looked(const climb *m, ptrdiff_t s, const double *vector, const double *sigma, look *at, int with_grams) {
+    OF_ROWS(looked)(m, s, vector, sigma, at, with_grams);
 }
 
 /* -- small matrices -------------------------------------------------------------------------------------------------- */
@@ -396,6 +400,13 @@ void skmoe_climb_begin(const climb *m, ptrdiff_t first, ptrdiff_t last, double *
         em_direction(m, s, &at);
         forgotten(m, s);
     }
+}
+
+/* What the log-likelihood of models first to last - 1 loses without each expert: losses (S, k), in total. */
+void skmoe_climb_losses(const climb *m, ptrdiff_t first, ptrdiff_t last, double *losses, double *work) {
+    look at = look_in(m, &work);
+    for (ptrdiff_t s = first; s < last; s++)
+        OF_ROWS(missed)(m, s, m->vector + s * parameters(m), m->sigma + s * m->k, &at, losses + s * m->k);
 }
 
 /* EM's directions become those of L-BFGS without any pairs. */

@@ -18,6 +18,7 @@ from skmoe.likelihood.penalty import noise_penalty
 from skmoe.rows.arrays import Array, array_namespace, device
 from skmoe.search.batch_em import FEWEST_ROWS, Ridges, centred, em_scales, steadied
 from skmoe.search.lbfgs import Memory
+from skmoe.search.removal import removal_losses
 
 __all__ = ["BatchAscent", "OnStep", "OwnRows"]
 
@@ -140,6 +141,10 @@ class BatchAscent:
         self.problem = self.problem.on(self.problem.rows.for_models(rows))
         self.ridges = self.ridges.picked(rows)
         self.own = None if self.own is None else self.own.picked(rows)
+
+    def removal_losses(self) -> np.ndarray:
+        """Fall of the total log-likelihood of the problem's rows when each expert is removed, (S, k)."""
+        return removal_losses(self.problem, self.batch)
 
     def _turn(self) -> None:
         """EM's directions become those of L-BFGS without any pairs."""

@@ -23,7 +23,7 @@ from skmoe.search.climb import MANY_COLUMNS, BatchAscent, OnStep, OwnRows
 
 __all__ = ["CompiledAscent", "RoughAscent", "batch_ascent"]
 
-VERSION = 3
+VERSION = 4
 """Of the functions' signature, as in ``climb.c``."""
 TILE = 3
 """Inputs are filled up to a multiple of this."""
@@ -75,7 +75,9 @@ def _library() -> Any | None:
     library.skmoe_climb_begin.argtypes = [*models, c_void_p]
     library.skmoe_climb_turn.argtypes = models
     library.skmoe_climb_steps.argtypes = [*models, c_ssize_t, c_ssize_t, c_int, c_void_p]
-    for function in (library.skmoe_climb_begin, library.skmoe_climb_turn, library.skmoe_climb_steps):
+    library.skmoe_climb_losses.argtypes = [*models, c_void_p, c_void_p]
+    for name in ("begin", "turn", "steps", "losses"):
+        function = getattr(library, f"skmoe_climb_{name}")
         function.restype = None
     return library
 
@@ -186,6 +188,14 @@ class CompiledAscent(BatchAscent):
 
     def _turn(self) -> None:
         self._call("skmoe_climb_turn", work=False)
+
+    def removal_losses(self) -> np.ndarray:
+        """Fall of the total log-likelihood of the problem's rows when each expert is removed, (S, k)."""
+        if self.batch.k == 1 or self.own is not None:
+            return super().removal_losses()
+        losses = np.empty(self.batch.sigma.shape)
+        self._call("skmoe_climb_losses", losses.ctypes.data)
+        return losses
 
     def _call(self, name: str, *how: int, work: bool = True, shared: bool = False) -> None:
         """Call a compiled function for all models, on as many threads as may be where there is much to do."""

@@ -12,8 +12,9 @@ from skmoe.search.climb import OnStep
 from skmoe.search.compiled import batch_ascent
 from skmoe.search.config import SearchConfig
 from skmoe.search.ends import climb_all, distinct
-from skmoe.search.moves import grown_starts, pruned, removal_losses
+from skmoe.search.moves import grown_starts, pruned
 from skmoe.search.records import Start, StartKind
+from skmoe.search.removal import removal_losses
 
 __all__ = ["ladder", "regrown", "shrunk"]
 
@@ -66,7 +67,7 @@ def regrown(
     em_steps, further = config.regrow_steps
     ascent.em(em_steps)
     ascent.quasi_newton(further)
-    batch = pruned(part, ascent.batch, part.k, config.prune_steps, on_step)
+    batch = pruned(part, ascent, part.k, config.prune_steps, on_step)
     return [Start(f"re{start.name}", StartKind.SPLIT, batch.theta(i)) for i, start in enumerate(starts)]
 
 

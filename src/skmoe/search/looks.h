@@ -80,33 +80,89 @@ INSIDE void OF_WIDTH(gram)(ptrdiff_t padded, const REAL *restrict weight, const 
         }
 }
 
+/* What a model is at the given parameters: channels B (2 k, D), scales, and sums that begin at zero. */
+INSIDE void OF_WIDTH(begun)(const climb *m, const double *vector, const double *sigma, look *at, REAL *restrict B) {
+    for (ptrdiff_t i = 0; i < 2 * m->k * m->D; i++) B[i] = vector[i];
+    for (ptrdiff_t c = 0; c < m->k; c++) {
+        at->log_scale[c] = log(sigma[c]);
+        at->half[c] = 0.5 / (sigma[c] * sigma[c]);
+        at->share[c] = at->squares[c] = 0;
+    }
+}
+
+/* The sums over one strip for model s; returns its weighted log density. */
+INSIDE double OF_WIDTH(strip_of)(const climb *m, ptrdiff_t s, ptrdiff_t strip, const REAL *restrict B, look *at,
+                                 REAL *restrict expert, REAL *restrict spread) {
+    const ptrdiff_t k = m->k, D = m->D;
+    const REAL *U = (const REAL *)m->U + strip * m->padded * STRIP;
+    const REAL *y = (const REAL *)m->y + s * m->y_model + strip * STRIP;
+    const REAL *w = (const REAL *)m->weight + s * m->weight_model + strip * STRIP;
+    REAL *const residual = at->channels, *const logits = residual + k * STRIP;
+    ptrdiff_t c = 0;
+    for (; c + 4 <= 2 * k; c += 4) OF_WIDTH(predictors)(4, D, B + c * D, U, residual + c * STRIP);
+    if (c < 2 * k) OF_WIDTH(predictors)(2, D, B + c * D, U, residual + c * STRIP);
+    return OF_REAL(strip_sums)(k, STRIP, STRIP, logits, residual, y, w, at->log_scale, at->half, at->share, at->squares,
+                               expert, spread, at->work);
+}
+
+/* Fall of the total log-likelihood of model s without each of its k >= 2 experts, the gate renormalised. */
+MACHINES
+static void OF_WIDTH(missed)(const climb *m, ptrdiff_t s, const double *vector, const double *sigma, look *at,
+                             double *losses) {
+    const ptrdiff_t k = m->k;
+    /* exponentials of the gate's and of the joint logits, as strip_sums leaves them, and their sums over later experts */
+    const REAL *const gate = at->work, *const joint = gate + k * STRIP;
+    REAL *const gates_after = at->curves, *const joints_after = gates_after + k * STRIP;
+    REAL B[2 * k * m->D], gates[STRIP], joints[STRIP], all[STRIP];
+    OF_WIDTH(begun)(m, vector, sigma, at, B);
+    for (ptrdiff_t c = 0; c < k; c++) losses[c] = 0;
+    for (ptrdiff_t strip = 0; strip < m->strips; strip++) {
+        const REAL *restrict w = (const REAL *)m->weight + s * m->weight_model + strip * STRIP;
+        OF_WIDTH(strip_of)(m, s, strip, B, at, NULL, NULL);
+        for (ptrdiff_t i = 0; i < STRIP; i++) gates[i] = joints[i] = 0;
+        for (ptrdiff_t c = k - 1; c >= 0; c--)
+            for (ptrdiff_t i = 0; i < STRIP; i++) {
+                gates_after[c * STRIP + i] = gates[i];
+                joints_after[c * STRIP + i] = joints[i];
+                gates[i] += gate[c * STRIP + i];
+                joints[i] += joint[c * STRIP + i];
+            }
+#pragma omp simd
+        for (ptrdiff_t i = 0; i < STRIP; i++) {
+            all[i] = OF_REAL(logarithm)(joints[i]) - OF_REAL(logarithm)(gates[i]);
+            gates[i] = joints[i] = 0; /* from here on sums over earlier experts */
+        }
+        for (ptrdiff_t c = 0; c < k; c++) {
+            REAL loss = 0;
+#pragma omp simd reduction(+ : loss)
+            for (ptrdiff_t i = 0; i < STRIP; i++) {
+                const REAL p = gates[i] + gates_after[c * STRIP + i], r = joints[i] + joints_after[c * STRIP + i];
+                loss += w[i] * (all[i] + OF_REAL(logarithm)(p) - OF_REAL(logarithm)(r));
+                gates[i] += gate[c * STRIP + i];
+                joints[i] += joint[c * STRIP + i];
+            }
+            losses[c] += loss;
+        }
+    }
+}
+
 /* One look at the rows, for model s at the given parameters. */
 MACHINES
 static void OF_WIDTH(looked)(const climb *m, ptrdiff_t s, const double *vector, const double *sigma, look *at,
                              int with_grams) {
     const ptrdiff_t k = m->k, D = m->D, padded = m->padded, tiles = tiles_of(m) * TILE * TILE * LANES;
-    REAL *const residual = at->channels, *const logits = residual + k * STRIP, *const curves = at->curves;
+    REAL *const residual = at->channels, *const curves = at->curves;
     REAL *const expert = with_grams ? curves : NULL, *const spread = with_grams ? curves + k * STRIP : NULL;
     REAL *const sums = at->sums, *const tile_sums = at->tiles;
     REAL B[2 * k * D];
     double log_density = 0;
-    for (ptrdiff_t i = 0; i < 2 * k * D; i++) B[i] = vector[i];
-    for (ptrdiff_t c = 0; c < k; c++) {
-        at->log_scale[c] = log(sigma[c]);
-        at->half[c] = 0.5 / (sigma[c] * sigma[c]);
-        at->share[c] = at->squares[c] = 0;
-    }
+    OF_WIDTH(begun)(m, vector, sigma, at, B);
     memset(sums, 0, sizeof(REAL) * 2 * k * padded * LANES);
     if (with_grams) memset(tile_sums, 0, sizeof(REAL) * 2 * k * tiles);
     for (ptrdiff_t strip = 0; strip < m->strips; strip++) {
         const REAL *U = (const REAL *)m->U + strip * padded * STRIP;
-        const REAL *y = (const REAL *)m->y + s * m->y_model + strip * STRIP;
-        const REAL *w = (const REAL *)m->weight + s * m->weight_model + strip * STRIP;
-        ptrdiff_t c = 0;
-        for (; c + 4 <= 2 * k; c += 4) OF_WIDTH(predictors)(4, D, B + c * D, U, residual + c * STRIP);
-        if (c < 2 * k) OF_WIDTH(predictors)(2, D, B + c * D, U, residual + c * STRIP);
-        log_density += OF_REAL(strip_sums)(k, STRIP, STRIP, logits, residual, y, w, at->log_scale, at->half, at->share,
-                                           at->squares, expert, spread, at->work);
+        ptrdiff_t c;
+        log_density += OF_WIDTH(strip_of)(m, s, strip, B, at, expert, spread);
         for (ptrdiff_t d = 0; d < padded; d += TILE) {
             for (c = 0; c + 4 <= 2 * k; c += 4)
                 OF_WIDTH(gradients)(4, padded, residual + c * STRIP, U + d * STRIP, sums + (c * padded + d) * LANES);

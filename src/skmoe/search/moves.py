@@ -1,7 +1,6 @@
 r"""Moves between optima of the likelihood: drop experts that are hardly missed, split ones that do two jobs.
 
-What an expert is worth is exact: without expert i the gate is renormalised, and a row's log density changes by
-:math:`\log(1 - r_i) - \log(1 - p_i)`. Where to split is read from the residuals :math:`e` of an expert, in coordinates
+Where to split is read from the residuals :math:`e` of an expert, in coordinates
 :math:`s` in which its own rows are white: two laws that cross leave a variance that grows along a direction,
 :math:`E_r[(e^2/\sigma^2 - 1)\, s s^\top]`; a bend leaves :math:`E_r[e\, s s^\top]`.
 """
@@ -21,36 +20,17 @@ from skmoe.model.channels import repeated
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.rows.arrays import Array, array_namespace, to_device, to_numpy
 from skmoe.rows.products import unpack_symmetric, weighted_grams
-from skmoe.search.climb import OnStep, OwnRows
+from skmoe.search.climb import BatchAscent, OnStep, OwnRows
 from skmoe.search.compiled import batch_ascent
 from skmoe.search.config import SearchConfig
 from skmoe.search.records import Start, StartKind
+from skmoe.search.removal import removal_losses
 
-__all__ = ["Split", "drop_and_split", "grown_starts", "pruned", "recombined", "removal_losses", "splits_of", "tilted"]
+__all__ = ["Split", "drop_and_split", "grown_starts", "pruned", "recombined", "splits_of", "tilted"]
 
 FOLDED = 0.8  # of a standard Gaussian t: E|t| = E[|t| (t^2 - 1)] = 0.8, which ties a moment to the slope of a bend
 AT_A_TIME = 4  # of so many superfluous experts one is dropped before losses are taken anew
 FAR = 2.5  # standard deviations along a direction beyond which rows count no more than there
-TINY = 1e-40  # added to probabilities, so that their logs are finite
-
-
-def removal_losses(problem: Problem, batch: ThetaBatch) -> np.ndarray:
-    """Fall of the total log-likelihood when each expert is removed and nothing else is changed, (S, k)."""
-
-    def others(P: Array) -> Array:
-        xp = array_namespace(P)  # sums of the others, since 1 - p has no digits left near 1
-        before, after = [xp.zeros_like(P[:, 0, :])], [xp.zeros_like(P[:, 0, :])]
-        for i in range(batch.k - 1):
-            before.append(before[-1] + P[:, i, :])
-            after.append(after[-1] + P[:, batch.k - 1 - i, :])
-        return xp.stack([a + b for a, b in zip(before, after[::-1], strict=True)], axis=1)
-
-    def kernel(post: BatchPosterior, block: Block) -> tuple[Array]:
-        xp = array_namespace(block.U)
-        loss = xp.log(others(post.P) + TINY) - xp.log(others(post.R) + TINY)
-        return (xp.sum(weighted(loss, block.weight), axis=2),)
-
-    return to_numpy(batch_totals(problem, batch, kernel)[0])
 
 
 @dataclass(frozen=True)
@@ -245,7 +225,7 @@ def recombined(
     both = ThetaBatch(*(np.concatenate([getattr(b, p) for b in (one, other)], axis=1) for p in ("A", "W", "sigma")))
     ascent = batch_ascent(problem, both, on_step=on_step)
     ascent.em(config.pool_steps)
-    batch = pruned(problem, ascent.batch, problem.k, config.prune_steps, on_step)
+    batch = pruned(problem, ascent, problem.k, config.prune_steps, on_step)
     parents = [(a.name, b.name) for a, b in pairs]
     return [Start(f"{a} with {b}", StartKind.POOLED, batch.theta(i), (a, b)) for i, (a, b) in enumerate(parents)]
 
@@ -281,17 +261,17 @@ def tilted(
     return [Start(f"tilted {i}", StartKind.TILTED, ascent.batch.theta(i)) for i in range(count)]
 
 
-def pruned(problem: Problem, batch: ThetaBatch, k: int, steps: int, on_step: OnStep | None = None) -> ThetaBatch:
+def pruned(problem: Problem, ascent: BatchAscent, k: int, steps: int, on_step: OnStep | None = None) -> ThetaBatch:
     """Drop the experts least missed, one or, of many, a few at a time with some EM steps between, until k are left.
 
     A law that one expert among many has found is kept, where k experts from a poor start would have shared it out.
     """
-    while batch.k > k:
+    while ascent.batch.k > k:
+        batch = ascent.batch
         left = batch.k - max(1, (batch.k - k) // AT_A_TIME)
-        kept = np.sort(np.argsort(-removal_losses(problem, batch), axis=1, kind="stable")[:, :left], axis=1)
+        kept = np.sort(np.argsort(-ascent.removal_losses(), axis=1, kind="stable")[:, :left], axis=1)
         rows = np.arange(len(batch))[:, None]
         fewer = ThetaBatch(batch.A[rows, kept], batch.W[rows, kept], batch.sigma[rows, kept])
         ascent = batch_ascent(problem, fewer, on_step=on_step)
         ascent.em(steps)
-        batch = ascent.batch
-    return batch
+    return ascent.batch
