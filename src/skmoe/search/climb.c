@@ -19,6 +19,7 @@
 #define GIVE_UP 0.03
 #define FEWEST_ROWS 0.5
 #define REFRESH 3
+#define MOST_SPREADS 1e4
 
 enum noise { KNOWN, SHARED, PER_EXPERT };
 
@@ -173,14 +174,14 @@ static double dot(ptrdiff_t count, const double *a, const double *b) {
 
 /* -- the objective and its slopes ------------------------------------------------------------------------------------ */
 
-/* Scales of a vector, whose logs are held above the floor. */
+/* Scales of a vector, whose logs are held between the floor and MOST_SPREADS. */
 static void scales_of(const climb *m, double *vector, double *sigma) {
     double *logs = vector + 2 * m->k * m->D;
     if (m->noise == KNOWN) return;
     for (ptrdiff_t c = 0; c < m->k; c++) {
         if (c == 0 || m->noise == PER_EXPERT) {
-            const double clipped = logs[c] > 300 ? 300 : logs[c] < -300 ? -300 : logs[c], scale = exp(clipped);
-            sigma[c] = scale < m->floor ? m->floor : scale;
+            const double scale = exp(logs[c]), most = MOST_SPREADS * m->spread;
+            sigma[c] = scale > most ? most : scale < m->floor ? m->floor : scale;
             logs[c] = log(sigma[c]);
         } else {
             sigma[c] = sigma[0];

@@ -28,6 +28,7 @@ SHRINK = 0.3  # of a refused step
 GIVE_UP = 0.03  # size below which a direction is replaced by EM's
 MANY_COLUMNS = 48  # from which Gram matrices cost more than the steps they save
 REFRESH = 3  # steps that a preconditioner serves
+MOST_SPREADS = 1e4  # of y, that a noise scale may be: that of a truncated law has no bound of its own
 ELEMENTWISE = 40  # operations on a row and expert beside products, two exponentials among them
 
 
@@ -300,6 +301,7 @@ class BatchAscent:
         A, W = vector[:, :a].reshape(S, k, De), vector[:, a : a + w].reshape(S, k, -1)
         sigma = self.batch.sigma[:S]
         if not self._known:
-            noise = np.maximum(np.exp(np.clip(vector[:, a + w :], -300.0, 300.0)), self.problem.noise_floor)
+            low, high = np.log([self.problem.noise_floor, MOST_SPREADS * self.problem.spread])
+            noise = np.maximum(np.exp(np.clip(vector[:, a + w :], low, high)), self.problem.noise_floor)
             sigma = np.broadcast_to(noise, (S, k)).copy()
         return ThetaBatch(A.copy(), W.copy(), sigma)

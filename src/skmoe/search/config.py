@@ -29,6 +29,8 @@ class SearchConfig:
     # -- starts -------------------------------------------------------------------------------------------------------
     spectral_rows: int = 50_000
     """The consistent start looks at no more rows: its error is then far below what EM corrects."""
+    spectral_rows_per_parameter: int = 8
+    """And no fewer for each parameter: below, its moments are mostly noise."""
     start_noise: float = 0.5
     """Noise scale of the consistent start, as a part of the spread of y: EM shrinks it in a step or two."""
     label_purity: float = 0.9
@@ -87,10 +89,10 @@ class SearchConfig:
     """Most rounds of moves."""
     round_patience: int = 3
     """Rounds in a row without a gain after which a search in doubt ends."""
-    unpenalised: float = 2.7
+    unpenalised: float = 3.3
     """Times that a search takes as long without a penalty, or under less than the least there is to choose from: optima
     are many then, and far apart. Where rows are fewer than the parameters need, the maximum is none to look for."""
-    strengths: tuple[float, ...] = (0.3, 3.0)
+    strengths: tuple[float, ...] = (0.3, 3.0, 30.0)
     """Penalties under which models are grown where there is doubt, beside the one asked for."""
     ladders: int = 1
     """Times that models are grown from one expert up; from the second on splits are drawn."""
@@ -107,8 +109,8 @@ class SearchConfig:
     """Experts that a growing model gains at a time, relative to those it has; at least one."""
     population: int = 16
     """Ends, the best ones, from which moves are tried: from fewer, one leads to the others soon."""
-    tilts: int = 16
-    """Moves of a round on tilted rows, from each of the population by turns."""
+    tilts: int = 4
+    """Moves of a round on tilted rows, for each expert of the model; from each of the population by turns."""
     tilt: tuple[float, float] = (0.5, 2.0)
     """Logarithm of a row's weight per standard deviation along the direction, drawn between these."""
     tilt_steps: tuple[int, int] = (4, 12)
@@ -125,15 +127,15 @@ class SearchConfig:
     """Experts, those least missed, each of which is dropped before another is split."""
     drop_splits: int = 3
     """Splits tried of a model with one expert fewer."""
-    pairs: int = 4
-    """Pairs of the population that are recombined in a round."""
+    pairs: int = 2
+    """Pairs of the population that are recombined in a round, for each expert of the model."""
     first_rank: float = 4.0
     """Mean rank of the first of a pair, which is drawn among the best; the second is any other."""
     pool: int = 4
     """Ends that are climbed to the top after the last round."""
     regrow_steps: tuple[int, int] = (2, 6)
     """EM and L-BFGS steps of a model with one expert more before it is pruned: twice as many gain no more."""
-    work: float = 8e9
+    work: float = 1e10
     """Operations of climbs after which no further round begins, a second where they are compiled, else some ten: with
     many experts over thousands of rows the race and the models that are grown take as much."""
     more_starts: int = 3

@@ -4,7 +4,8 @@ r"""How starts are compared, and when to stop trying.
 2. *Doubt.* Unless half of the starts agree, or the consistent one and another, models are grown from one expert up by
    splits. Where ends disagree, or a grown model is better, rounds follow of moves from a population of ends (rows
    tilted for a while; an expert fewer, then another split; one more, then one pruned) and of recombined pairs, until so
-   many rounds in a row gain nothing, or until as much work is done as a search may take.
+   many rounds in a row gain nothing, or until as much work is done as a search may take. Where the subsample is all
+   rows, one round is tried though ends agree.
 3. *All rows.* The winners are finished on all rows.
 4. *Moves.* On a subsample again, a round of moves from the best; accept a gain, stop at the first round without one.
 """
@@ -102,10 +103,8 @@ class Search:
         part, ends = self._race()
         if part.k > 2 and (self.disputed or not self._convincing(part, ends)):
             ends = self._grown(part, ends)
-        if self.disputed:
-            ends = self._doubt(part, ends)
-        elif part.rows is full.rows:
-            ends = self._settled(part, ends)
+        if self.disputed or part.rows is full.rows:
+            ends = self._further(part, ends)
         self.records += [end.record() for end in ends]
         contenders = self._contenders(part, ends)
         for end in contenders:
@@ -214,13 +213,16 @@ class Search:
         self.disputed |= ends[0].rank > (before.admissible, before.objective + self._same(part))
         return ends
 
-    def _doubt(self, part: Problem, ends: list[End]) -> list[End]:
-        """Look further where ends disagree: rounds of moves."""
+    def _further(self, part: Problem, ends: list[End]) -> list[End]:
+        """Rounds of moves where ends disagree; where they agree, one, to see whether it gains."""
         config = self.config
-        self.rows = int(self.rows * config.disputed_rows)  # for later moves: these rows were too few to tell
+        if self.disputed:
+            self.rows = int(self.rows * config.disputed_rows)  # for later moves: these rows were too few to tell
         each = config.drops * config.drop_splits + config.regrow_splits
-        self.most_starts += config.rounds * (config.tilts + config.regrow * each + config.pairs)
+        rounds = config.rounds if self.disputed else 1
+        self.most_starts += rounds * (part.k * (config.tilts + config.pairs) + config.regrow * each)
         before, ends = ends, self._evolved(part, ends)
+        self.disputed |= self._gained(part, ends[0], before[0])
         # moves that lead back to the best end are no witnesses; the starts and grown models before them are
         self.agreement = max(1, len(self._witnesses(part, before, ends[0].objective)))
         return ends
@@ -236,23 +238,14 @@ class Search:
         consistent = any(end.start.kind is StartKind.SPECTRAL for end in witnesses)
         return len(witnesses) >= (2 if consistent else self.config.convincing * len(ends))
 
-    def _settled(self, part: Problem, ends: list[End]) -> list[End]:
-        """Rounds of splits from the best end until one gains nothing."""
-        for _ in range(self.config.rounds):
-            before = ends[0]
-            starts = drop_and_split(part, [before.start.theta], self.config, self.config.splits)
-            ends = ranked(ends + self._climbed(part, starts, bar=before.objective))
-            if not self._gained(part, ends[0], before):
-                break
-        return ends
-
     def _evolved(self, part: Problem, ends: list[End]) -> list[End]:
-        """Rounds of moves from a population of ends until so many of them in a row gain nothing.
+        """Rounds of moves from a population of ends until so many of them in a row gain nothing; one, if ends agree.
 
         What a move leads to is climbed for a while only: it is one of the population if it is among the best, and those
         that stay are climbed to the top at the end.
         """
         config, idle, done = self.config, 0, set[float]()
+        patience = config.round_patience if self.disputed else 1
         hasty = replace(config, climb_steps=config.round_steps)
         for _ in range(config.rounds):
             if self.work > config.work:
@@ -266,8 +259,10 @@ class Search:
             )
             self.ended += len(found)
             ends = ranked(ends + found)
-            idle = 0 if self._gained(part, ends[0], before) else idle + 1
-            if idle >= config.round_patience:
+            idle += 1
+            if self._gained(part, ends[0], before):
+                idle, patience = 0, config.round_patience
+            if idle >= patience:
                 break
         tops = self._population(part, ends)[: config.pool]
         return ranked(ends + self._climbed(part, [end.start for end in tops]))
@@ -291,7 +286,7 @@ class Search:
         and shrunk and split; and recombined pairs.
         """
         config, rng = self.config, self.rng
-        of = [tops[i % len(tops)] for i in range(config.tilts)]
+        of = [tops[i % len(tops)] for i in range(part.k * config.tilts)]
         starts = tilted(part, [end.start.theta for end in of], config, rng, self._on_climb)
         near = [end for end in tops[: config.near] if end.objective not in done][: config.regrow]
         done |= {end.objective for end in near}
@@ -301,8 +296,9 @@ class Search:
             starts += found
             of += [end for end in near for _ in range(len(found) // len(near))]
         if len(tops) > 1:
-            first = np.minimum(rng.exponential(config.first_rank, config.pairs).astype(int), len(tops) - 1)
-            second = (first + rng.integers(1, len(tops), config.pairs)) % len(tops)
+            count = part.k * config.pairs
+            first = np.minimum(rng.exponential(config.first_rank, count).astype(int), len(tops) - 1)
+            second = (first + rng.integers(1, len(tops), count)) % len(tops)
             pairs = [(tops[i], tops[j]) for i, j in zip(first, second, strict=True)]
             starts += recombined(part, [(a.start, b.start) for a, b in pairs], config, self._on_climb)
             of += [a for a, _ in pairs]

@@ -210,7 +210,7 @@ def spectral_start(task: Task, problem: Problem, rng: np.random.Generator) -> tu
     if problem.n > config.spectral_rows:
         problem = problem.sample(config.spectral_rows, rng)
     Z, y = _inputs_and_outputs(problem.laid_out(), width, config, rng)
-    if len(y) < 2 * (k + 1) * (width + 1):  # fewer rows than numbers in the moments: nothing to be read off them
+    if len(y) < config.spectral_rows_per_parameter * problem.n_parameters:
         return None
     if family.g.linear:
         y = y / max(float(np.sqrt(np.mean(y**2))), np.finfo(float).tiny)
