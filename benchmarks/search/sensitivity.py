@@ -16,6 +16,7 @@ about a quarter of an hour.
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -143,7 +144,8 @@ def fields_read(rows: Rows) -> set[str]:
 
     class Noting(SearchConfig):
         def __getattribute__(self, name: str) -> Any:
-            read.add(name)
+            if sys._getframe(1).f_globals["__name__"] != "dataclasses":  # a copy reads all of them
+                read.add(name)
             return super().__getattribute__(name)
 
     fit(rows, Noting())

@@ -89,7 +89,7 @@ class SearchConfig:
     """Most rounds of moves."""
     round_patience: int = 3
     """Rounds in a row without a gain after which a search in doubt ends."""
-    unpenalised: float = 3.3
+    unpenalised: float = 2.2
     """Times that a search takes as long without a penalty, or under less than the least there is to choose from: optima
     are many then, and far apart. Where rows are fewer than the parameters need, the maximum is none to look for."""
     strengths: tuple[float, ...] = (0.3, 3.0, 30.0)

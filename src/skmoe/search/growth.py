@@ -40,6 +40,8 @@ def ladder(
     models = {tau: [one] for tau in strengths}
     if not own:
         part = replace(part, settings=replace(part.settings, pooled=one.A[0]))
+    if not part.guarded(own):  # its best optima are of experts on few rows, which a charge keeps off
+        part = replace(part, settings=replace(part.settings, charge=0.0))
     hasty = replace(config, climb_gain=config.ladder_gain)
     shorter = replace(hasty, climb_steps=config.ladder_steps)
     k = 1
