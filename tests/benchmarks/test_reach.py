@@ -203,7 +203,6 @@ def test_page_holds_the_figures_recorded(k):
         for code in (
             "other",
             "current",
-            "current, n_init=40",
             "current, default fit",
             "current, n_init=40, penalty chosen by default fits",
             "current, n_init=100, penalty chosen by default fits",

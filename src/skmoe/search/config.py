@@ -89,7 +89,7 @@ class SearchConfig:
     """Most rounds of moves."""
     round_patience: int = 3
     """Rounds in a row without a gain after which a search in doubt ends."""
-    unpenalised: float = 2.2
+    unpenalised: float = 5.0
     """Times that a search takes as long without a penalty, or under less than the least there is to choose from: optima
     are many then, and far apart. Where rows are fewer than the parameters need, the maximum is none to look for."""
     strengths: tuple[float, ...] = (0.3, 3.0, 30.0)
@@ -138,6 +138,9 @@ class SearchConfig:
     work: float = 1e10
     """Operations of climbs after which no further round begins, a second where they are compiled, else some ten: with
     many experts over thousands of rows the race and the models that are grown take as much."""
+    check_work: float = 3e8
+    """Operations of a race on all rows up to which one round of moves is tried though its ends agree: a tenth of the
+    misses on real tables were of such races."""
     more_starts: int = 3
     """Fresh starts beside moves on a subsample, where starts disagreed."""
     disputed_rows: float = 3.0
@@ -199,8 +202,8 @@ class SearchConfig:
     most starts then end at one optimum."""
     penalties: tuple[float, ...] = (0.03, 0.3, 3.0, 30.0)
     """Strengths to choose from: without any, gates that separate rows have no optimum, nor standard errors."""
-    member_penalties: tuple[float, ...] = (0.03, 0.3)
-    """Strengths of models that are averaged."""
+    member_penalties: tuple[float, ...] = (0.003, 0.3)
+    """Strengths of models that are averaged: an average smooths what a weak one leaves rough."""
 
     # -- number of experts --------------------------------------------------------------------------------------------
     numbers: tuple[int, ...] = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32)

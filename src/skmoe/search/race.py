@@ -5,7 +5,7 @@ r"""How starts are compared, and when to stop trying.
    splits. Where ends disagree, or a grown model is better, rounds follow of moves from a population of ends (rows
    tilted for a while; an expert fewer, then another split; one more, then one pruned) and of recombined pairs, until so
    many rounds in a row gain nothing, or until as much work is done as a search may take. Where the subsample is all
-   rows, one round is tried though ends agree.
+   rows, and they are few, one round is tried though ends agree.
 3. *All rows.* The winners are finished on all rows.
 4. *Moves.* On a subsample again, a round of moves from the best; accept a gain, stop at the first round without one.
 """
@@ -103,7 +103,9 @@ class Search:
         part, ends = self._race()
         if part.k > 2 and (self.disputed or not self._convincing(part, ends)):
             ends = self._grown(part, ends)
-        if self.disputed or part.rows is full.rows:
+        on_all = part.rows is full.rows
+        moved = self.disputed or (on_all and self.work < self.config.check_work)
+        if moved:
             ends = self._further(part, ends)
         self.records += [end.record() for end in ends]
         contenders = self._contenders(part, ends)
@@ -115,7 +117,7 @@ class Search:
             # what was fine on some rows is not on all, or a last step went too far
             if not any(end is other for other in contenders):
                 best = self._offer(end.start)
-        if part.rows is full.rows or (full.k == 2 and not self.disputed):
+        if (moved and on_all) or (full.k == 2 and not self.disputed):
             return best  # every move has been tried, or the one there is is what the starts were
         for _ in range(self.config.rounds):
             before, best = best, self._move(best)
@@ -249,7 +251,7 @@ class Search:
         hasty = replace(config, climb_steps=config.round_steps)
         for _ in range(config.rounds):
             if self.work > config.work:
-                self.limited = True
+                self.limited = self.disputed
                 break
             before = ends[0]
             tops = self._population(part, ends)[: config.population]
