@@ -139,7 +139,7 @@ class SearchConfig:
     """Operations of climbs after which no further round begins, a second where they are compiled, else some ten: with
     many experts over thousands of rows the race and the models that are grown take as much."""
     check_work: float = 3e8
-    """Operations of a race on all rows up to which one round of moves is tried though its ends agree: a tenth of the
+    """Operations of a race on all rows up to which one round of moves is tried though its ends agree: a quarter of the
     misses on real tables were of such races."""
     more_starts: int = 3
     """Fresh starts beside moves on a subsample, where starts disagreed."""
