@@ -166,7 +166,7 @@ def levels(problem, starts):
 
 def test_rows_that_are_hardly_tilted_leave_an_optimum_where_it_is(rng):
     problem, fit = wave(rng)
-    starts = tilted(problem, [fit.theta] * 3, replace(CONFIG, tilt=(1e-9, 1e-9)), rng)
+    starts = tilted(problem, [fit.theta] * 3, replace(CONFIG, tilt=(1e-9, 1e-9), softening=(1, 1)), rng)
     assert {start.kind for start in starts} == {StartKind.TILTED}
     np.testing.assert_allclose(levels(problem, starts), fit.objective * problem.total, atol=0.01)
 
@@ -178,6 +178,19 @@ def test_tilted_rows_lead_to_better_optima(rng):
     reached = np.array([maximise(problem, start.theta).objective for start in starts]) * problem.total
     assert np.max(reached) > here + 1
     assert np.unique(np.round(reached)).size > 1
+
+
+@pytest.mark.parametrize(("penalty", "low", "high"), [(0.0, 0.2, 0.4), (0.3, 1.0, 1.0)])
+def test_gates_begin_less_steep_on_tilted_rows_where_no_penalty_keeps_them_so(rng, penalty, low, high):
+    X, y, _ = make_moe(200, 3, 3, noise_scale=0.3, random_state=5)
+    problem = standard_problem(X, y, 3, noise="per-expert", penalty=penalty)
+    theta = labelled_start(problem, random_labels(problem, rng))
+    config = replace(CONFIG, tilt_steps=(0, 0), softening=(0.2, 0.4))
+    factors = np.array([start.theta.W / theta.W for start in tilted(problem, [theta] * 9, config, rng)])
+    each = factors[:, :1, :1]
+    np.testing.assert_allclose(factors, np.broadcast_to(each, factors.shape))
+    assert np.all((each > low - 1e-9) & (each < high + 1e-9))
+    assert np.unique(np.round(each, 9)).size == (9 if penalty == 0 else 1)
 
 
 def test_tilted_rows_weigh_as_much_as_all(rng):

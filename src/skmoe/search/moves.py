@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from skmoe.model.channels import repeated
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.rows.arrays import Array, array_namespace, to_device, to_numpy
 from skmoe.rows.products import unpack_symmetric, weighted_grams
+from skmoe.search.batch_em import centred
 from skmoe.search.climb import BatchAscent, OnStep, OwnRows
 from skmoe.search.compiled import batch_ascent
 from skmoe.search.config import SearchConfig
@@ -240,9 +241,13 @@ def tilted(
     """Starts from models climbed for a while where rows count more the further they lie along a direction drawn anew.
 
     On rows so weighted the optimum they stand on is another, or none; what they find is near enough to be better, and
-    far enough not to be the same (Nixon, 1999, has done so with trees of species).
+    far enough not to be the same (Nixon, 1999, has done so with trees of species). Without a penalty gates are all but
+    steps, and a row never changes sides: they begin less steep then.
     """
-    rows, count = problem.laid_out(), len(thetas)
+    rows, count, batch = problem.laid_out(), len(thetas), ThetaBatch.of(thetas)
+    if not problem.guarded(problem.settings.penalty):
+        low, high = np.log(config.softening)
+        batch = replace(batch, W=np.exp(rng.uniform(low, high, count))[:, None, None] * centred(batch.W))
     Z = to_numpy(rows.X)
     Z = Z[:, :-1] if rows.map.intercept else Z
     along = Z @ rng.standard_normal((Z.shape[1], count))
@@ -254,7 +259,7 @@ def tilted(
     weight *= np.sum(counts) / (counts @ weight)
     drawn_to = np.broadcast_to(problem.settings.pooled, (count, problem.De))
     own = OwnRows(to_device(weight, rows.X), drawn_to)
-    ascent = batch_ascent(problem, ThetaBatch.of(thetas), own=own, on_step=on_step)
+    ascent = batch_ascent(problem, batch, own=own, on_step=on_step)
     em_steps, further = config.tilt_steps
     ascent.em(em_steps)
     ascent.quasi_newton(further)
