@@ -163,9 +163,9 @@ def hook():
 def test_library_is_compiled_once_and_again_when_its_source_changes(hook, tmp_path, monkeypatch):
     monkeypatch.delenv("CC", raising=False)
     library, sources = tmp_path / "libfused.so", (*hook.SOURCES, *hook.HEADERS)
-    for source in sources:
+    for number, source in enumerate(sources):  # in the place of ours, which take a while
         (tmp_path / source).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / source, tmp_path / source)
+        (tmp_path / source).write_text(f"int number_{number}(void) {{ return {number}; }}\n")
     assert hook.compiled(tmp_path, library)
     for source in sources:
         before = library.stat()

@@ -36,7 +36,8 @@ void skmoe_fused_sums(ptrdiff_t S, ptrdiff_t k, ptrdiff_t b, double *restrict lo
             for (ptrdiff_t i = 0; i < m; i++) w[i] = weight ? weight[s * weight_model + (at + i) * weight_row] : 1.0;
             double *expert = curves ? curves + first : NULL, *spread = curves ? expert + S * k * b : NULL;
             total += strip_sums_double(k, m, b, logits + first, residual + first, out, w, log_scale + s * k,
-                                       half_precision + s * k, share + s * k, squares + s * k, expert, spread, work);
+                                       half_precision + s * k, share + s * k, squares + s * k, expert, spread, work,
+                                       LEAST_LOG);
         }
         log_density[s] = total;
     }

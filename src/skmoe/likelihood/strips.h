@@ -14,6 +14,9 @@
 
 #define STRIP_OF(real) (512 / (ptrdiff_t)sizeof(real))
 #define LEAST_LOG (-80.0) /* as in batch.py: smaller probabilities are nothing to a sum, but slow */
+/* In single precision weights and squared residuals times e^-80 are subnormal, and a processor takes a hundred times as
+   long over each: climbs of models whose experts are apart took two to three times as long. */
+#define LEAST_LOG_OF(real) (sizeof(real) == sizeof(float) ? -50.0 : LEAST_LOG)
 
 /* The machine's widest vectors, chosen when the library is loaded. */
 #ifdef SKMOE_CLONES
@@ -23,10 +26,10 @@
 #endif
 #define INSIDE static inline __attribute__((always_inline))
 
-/* exp(x) = 2^n exp(r) for x <= 0, |r| <= log(2) / 2; below LEAST_LOG that of LEAST_LOG. */
-INSIDE double exponential_double(double x) {
+/* exp(x) = 2^n exp(r) for x <= 0, |r| <= log(2) / 2; below `least` that of `least`. */
+INSIDE double exponential_double(double x, const double least) {
     const double shift = 6755399441055744.0; /* 1.5 * 2^52: added, it leaves n in the lowest bits */
-    x = x < LEAST_LOG ? LEAST_LOG : x;
+    x = x < least ? least : x;
     const double shifted = x * 1.4426950408889634074 + shift, n = shifted - shift;
     const double r = (x - n * 6.93147180369123816490e-01) - n * 1.90821492927058770002e-10;
     double p = 1.0 / 39916800;
@@ -50,9 +53,9 @@ INSIDE double exponential_double(double x) {
 }
 
 /* The same in single precision. */
-INSIDE float exponential_float(float x) {
+INSIDE float exponential_float(float x, const float least) {
     const float shift = 12582912.0f; /* 1.5 * 2^23 */
-    x = x < (float)LEAST_LOG ? (float)LEAST_LOG : x;
+    x = x < least ? least : x;
     const float shifted = x * 1.44269504f + shift, n = shifted - shift;
     const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
     float p = 1.0f / 5040;
@@ -123,13 +126,14 @@ INSIDE float logarithm_float(float x) {
    share, squares (k): weighted responsibilities, and squared residuals times these, are added to them.
    expert, spread: null, or likewise `stride` apart, responsibilities and p (1 - p) of the gate, weighted.
    work: 2 k strips.
+   least: log of what probabilities below it count as.
 
    Returns the weighted log density. */
 INSIDE double OF_REAL(strip_sums)(const ptrdiff_t k, const ptrdiff_t m, const ptrdiff_t stride, REAL *restrict logits,
                                   REAL *restrict residual, const REAL *restrict out, const REAL *restrict w,
                                   const double *restrict log_scale, const double *restrict half_precision,
                                   double *restrict share, double *restrict squares, REAL *restrict expert,
-                                  REAL *restrict spread, REAL *restrict work) {
+                                  REAL *restrict spread, REAL *restrict work, const REAL least) {
     enum { STRIP = STRIP_OF(REAL) };
     REAL *restrict gate = work, *restrict mine = work + k * STRIP;
     REAL top[STRIP], peak[STRIP], gates[STRIP], joints[STRIP];
@@ -155,8 +159,8 @@ INSIDE double OF_REAL(strip_sums)(const ptrdiff_t k, const ptrdiff_t m, const pt
         REAL *restrict joint = mine + c * STRIP, *restrict p = gate + c * STRIP;
 #pragma omp simd
         for (ptrdiff_t i = 0; i < m; i++) {
-            p[i] = OF_REAL(exponential)(p[i]);
-            joint[i] = OF_REAL(exponential)(joint[i] - peak[i]);
+            p[i] = OF_REAL(exponential)(p[i], least);
+            joint[i] = OF_REAL(exponential)(joint[i] - peak[i], least);
             gates[i] += p[i];
             joints[i] += joint[i];
         }

@@ -92,7 +92,7 @@ INSIDE void OF_WIDTH(begun)(const climb *m, const double *vector, const double *
 
 /* The sums over one strip for model s; returns its weighted log density. */
 INSIDE double OF_WIDTH(strip_of)(const climb *m, ptrdiff_t s, ptrdiff_t strip, const REAL *restrict B, look *at,
-                                 REAL *restrict expert, REAL *restrict spread) {
+                                 REAL *restrict expert, REAL *restrict spread, const REAL least) {
     const ptrdiff_t k = m->k, D = m->D;
     const REAL *U = (const REAL *)m->U + strip * m->padded * STRIP;
     const REAL *y = (const REAL *)m->y + s * m->y_model + strip * STRIP;
@@ -102,7 +102,7 @@ INSIDE double OF_WIDTH(strip_of)(const climb *m, ptrdiff_t s, ptrdiff_t strip, c
     for (; c + 4 <= 2 * k; c += 4) OF_WIDTH(predictors)(4, D, B + c * D, U, residual + c * STRIP);
     if (c < 2 * k) OF_WIDTH(predictors)(2, D, B + c * D, U, residual + c * STRIP);
     return OF_REAL(strip_sums)(k, STRIP, STRIP, logits, residual, y, w, at->log_scale, at->half, at->share, at->squares,
-                               expert, spread, at->work);
+                               expert, spread, at->work, least);
 }
 
 /* Fall of the total log-likelihood of model s without each of its k >= 2 experts, the gate renormalised. */
@@ -118,7 +118,7 @@ static void OF_WIDTH(missed)(const climb *m, ptrdiff_t s, const double *vector, 
     for (ptrdiff_t c = 0; c < k; c++) losses[c] = 0;
     for (ptrdiff_t strip = 0; strip < m->strips; strip++) {
         const REAL *restrict w = (const REAL *)m->weight + s * m->weight_model + strip * STRIP;
-        OF_WIDTH(strip_of)(m, s, strip, B, at, NULL, NULL);
+        OF_WIDTH(strip_of)(m, s, strip, B, at, NULL, NULL, LEAST_LOG);
         for (ptrdiff_t i = 0; i < STRIP; i++) gates[i] = joints[i] = 0;
         for (ptrdiff_t c = k - 1; c >= 0; c--)
             for (ptrdiff_t i = 0; i < STRIP; i++) {
@@ -162,7 +162,7 @@ static void OF_WIDTH(looked)(const climb *m, ptrdiff_t s, const double *vector, 
     for (ptrdiff_t strip = 0; strip < m->strips; strip++) {
         const REAL *U = (const REAL *)m->U + strip * padded * STRIP;
         ptrdiff_t c;
-        log_density += OF_WIDTH(strip_of)(m, s, strip, B, at, expert, spread);
+        log_density += OF_WIDTH(strip_of)(m, s, strip, B, at, expert, spread, LEAST_LOG_OF(REAL));
         for (ptrdiff_t d = 0; d < padded; d += TILE) {
             for (c = 0; c + 4 <= 2 * k; c += 4)
                 OF_WIDTH(gradients)(4, padded, residual + c * STRIP, U + d * STRIP, sums + (c * padded + d) * LANES);
