@@ -139,8 +139,8 @@ class SearchConfig:
     regrow_steps: tuple[int, int] = (2, 6)
     """EM and L-BFGS steps of a model with one expert more before it is pruned: twice as many gain no more."""
     work: float = 1e10
-    """Operations of climbs after which no further round begins, a second where they are compiled, else some ten: with
-    many experts over thousands of rows the race and the models that are grown take as much."""
+    """Operations of climbs after which no further round begins, half a second where they are compiled, else some ten
+    seconds: with many experts over thousands of rows the race and the models that are grown take as much."""
     check_work: float = 3e8
     """Operations of a race on all rows up to which one round of moves is tried though its ends agree: a quarter of the
     misses on real tables were of such races."""
