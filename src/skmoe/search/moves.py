@@ -242,10 +242,12 @@ def tilted(
 
     On rows so weighted the optimum they stand on is another, or none; what they find is near enough to be better, and
     far enough not to be the same (Nixon, 1999, has done so with trees of species). Without a penalty gates are all but
-    steps, and a row never changes sides: they begin less steep then.
+    steps, and a row never changes sides: they begin less steep then, but not where rows are too few for the parameters
+    and the highest maxima are spikes.
     """
     rows, count, batch = problem.laid_out(), len(thetas), ThetaBatch.of(thetas)
-    if not problem.guarded(problem.settings.penalty):
+    carried = problem.total >= config.rows_per_parameter * problem.n_parameters
+    if carried and not problem.guarded(problem.settings.penalty):
         low, high = np.log(config.softening)
         batch = replace(batch, W=np.exp(rng.uniform(low, high, count))[:, None, None] * centred(batch.W))
     Z = to_numpy(rows.X)
