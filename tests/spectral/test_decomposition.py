@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy import optimize
 
 from skmoe import metrics
 from skmoe.rows.products import coefficients, tensor
@@ -146,12 +147,36 @@ def test_a_loose_tolerance_moves_matching_by_little():
 def test_first_moment_and_modes_are_matched_exactly():
     A, w, _, _ = exact_problem(4, 6, 3)
     factor, D = (0.5, 1.0, 2.0), np.array([0.02, -0.01, 0.0, 0.03])
-    T = [rank_one_sum(w + factor[r - 1] * D, A, r) for r in (2, 3)]
-    T1 = (w + factor[0] * D) @ A
+    T1, *T = (rank_one_sum(w + factor[r - 1] * D, A, r) for r in (1, 2, 3))
     # a prior that is far weaker than the moments
     found = matching(*T, 4, 0, T1=T1, variances=[1e-12] * 3, modes=[WeightMode(1.0, factor)], share_sd=10.0)
     order = metrics.match_experts(found.components, A)
     np.testing.assert_allclose(found.components[order], A, atol=1e-5)
+
+
+def test_scipy_finds_no_better_match_of_noisy_moments():
+    k, q, share_sd, mode, variances = 3, 5, 0.2, WeightMode(0.1, (0.5, 1.0, 2.0)), [1e-4, 2e-4, 3e-4]
+    A, w, _, _ = exact_problem(k, q, 3)
+    rng = np.random.default_rng(0)
+    exact = [coefficients(rank_one_sum(w, A, r)) for r in (1, 2, 3)]
+    noisy = [t + np.sqrt(v) * rng.standard_normal(len(t)) for t, v in zip(exact, variances, strict=True)]
+    T1, T2, T3 = (tensor(t, q, r) for r, t in enumerate(noisy, start=1))
+    found = matching(T2, T3, k, 0, T1=T1, variances=variances, modes=[mode], share_sd=share_sd)
+
+    def residual(x):
+        a, p, D = x[: k * q].reshape(k, q), x[k * q : k * q + k], x[k * q + k :]
+        a = a / np.linalg.norm(a, axis=1, keepdims=True)
+        model = [coefficients(rank_one_sum(p + mode.factor[r - 1] * D, a, r)) for r in (1, 2, 3)]
+        gaps = [(t - m) / np.sqrt(v) for t, m, v in zip(noisy, model, variances, strict=True)]
+        return np.concatenate([*gaps, [1e3 * (p.sum() - 1)], (p - 1 / k) / share_sd, D / mode.sd])
+
+    start = np.concatenate([found.components.ravel(), found.weights, np.zeros(k)])
+    best = optimize.least_squares(residual, start, xtol=1e-14, ftol=1e-14, gtol=1e-12).x
+    components = best[: k * q].reshape(k, q)
+    np.testing.assert_allclose(
+        components / np.linalg.norm(components, axis=1, keepdims=True), found.components, atol=1e-4
+    )
+    np.testing.assert_allclose(best[k * q : k * q + k], found.weights, atol=1e-4)
 
 
 def test_weigh_gives_signs_that_make_weights_positive():

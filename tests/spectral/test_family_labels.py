@@ -145,8 +145,9 @@ def test_every_library_gives_the_same_experts(xp, name):
     X, y, _ = make_moe(3000, 3, 2, family=name, noise_scale=0.2, random_state=0)
     expected = learn_experts(X, y, 2, family=name, random_state=0)
     found = learn_experts(xp.asarray(X), xp.asarray(y), 2, family=name, random_state=0)
-    np.testing.assert_allclose(found.coef, expected.coef, atol=1e-9)
-    assert found.noise_scale == pytest.approx(expected.noise_scale)
+    # matching ends at steps that lower its cost by less than 1e-10 of it: that is 1e-5 of the experts
+    np.testing.assert_allclose(found.coef, expected.coef, atol=1e-5)
+    assert found.noise_scale == pytest.approx(expected.noise_scale, rel=1e-5)
 
 
 def test_two_values_are_refused_by_condition_2():
