@@ -234,7 +234,8 @@ class SearchConfig:
         root = times**0.5  # twice as many models in a round, and twice as many rounds, are four times as long
 
         def more(name: str, factor: float, least: int = 1) -> int:
-            return max(least, round(getattr(self, name) * factor))
+            value = getattr(self, name)
+            return max(least, round(value * factor)) if value else 0  # what is switched off stays off
 
         return replace(
             self,

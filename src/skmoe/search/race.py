@@ -289,7 +289,7 @@ class Search:
         """
         config, rng = self.config, self.rng
         of = [tops[i % len(tops)] for i in range(part.k * config.tilts)]
-        starts = tilted(part, [end.start.theta for end in of], config, rng, self._on_climb)
+        starts = tilted(part, [end.start.theta for end in of], config, rng, self._on_climb) if of else []
         near = [end for end in tops[: config.near] if end.objective not in done][: config.regrow]
         done |= {end.objective for end in near}
         moves = (regrown, shrunk) if part.k > 2 else (regrown,)
@@ -297,7 +297,7 @@ class Search:
             found = move(part, [end.start.theta for end in near], config, rng, self._on_climb)
             starts += found
             of += [end for end in near for _ in range(len(found) // len(near))]
-        if len(tops) > 1:
+        if len(tops) > 1 and config.pairs:
             count = part.k * config.pairs
             first = np.minimum(rng.exponential(config.first_rank, count).astype(int), len(tops) - 1)
             second = (first + rng.integers(1, len(tops), count)) % len(tops)
