@@ -279,3 +279,14 @@ def test_targets_may_be_text_of_numbers_with_gaps():
     encoder = learned({"x": np.arange(50.0), "y": target})
     assert (encoder.n_used, encoder.n_targets_missing) == (48, 2)
     np.testing.assert_array_equal(encoder.rows(pa.table({"x": np.arange(50.0), "y": target}))[1], 1000 + np.arange(48))
+
+
+def test_long_text_column_is_learned_beside_numbers():
+    # more rows than are sampled, in several batches, and more than 100 different texts
+    n = 110_000
+    codes = np.array([f"N{i}" for i in range(500)])[np.arange(n) % 500]
+    x = np.random.default_rng(0).normal(size=n)
+    encoder = learned({"x": pa.array(x, mask=np.arange(n) % 7 == 0), "code": codes, "y": x})
+    assert encoder.n_used == n
+    filled = next(column.fill for column in encoder.columns if column.name == "x")
+    assert abs(filled) < 0.02  # the median of the sampled numbers

@@ -174,8 +174,7 @@ class ColumnProfile:
             self.consecutive = self.increasing = False
             return
         if self.text and self.may_be_numbers and not self.numbers and self.rows > len(part) and len(self.odd) > 100:
-            self.may_be_numbers = False  # a long column of text is not looked at for numbers again and again
-            self.consecutive = self.increasing = False
+            self._stop_reading_numbers()  # a long column of text is not parsed in every batch
         gaps = self._add_numbers(values, part, everything, drawn) if self.may_be_numbers else None
         if self.text:
             self._add_texts(part, drawn)
@@ -260,4 +259,9 @@ class ColumnProfile:
                 if len(self.counts) > MOST_DIFFERENT:
                     self.counts = None
         if len(self.odd) > MOST_DIFFERENT:
-            self.may_be_numbers, self.sample = False, []
+            self._stop_reading_numbers()
+
+    def _stop_reading_numbers(self) -> None:
+        """Treat the column as text from here on; its sample would no longer have an entry for each sampled row."""
+        self.may_be_numbers, self.sample = False, []
+        self.consecutive = self.increasing = False
