@@ -14,7 +14,8 @@ from report.pages import problem, table_with_text
 from skmoe import MoERegressor
 from skmoe.report import held_out
 from skmoe.report.data import report_data
-from skmoe.report.held_out import OF_NUMBERS, Judged, Protocol, cross_fitted, judged_on_test
+from skmoe.report.held_out import OF_NUMBERS, Protocol, cross_fitted, judged_on_test
+from skmoe.report.judged import Judged
 from skmoe.report.rows import Rows
 from skmoe.report.sections import overview, prediction, trust
 
@@ -153,10 +154,12 @@ def test_weights_count_rows_in_fits_and_errors(data):
     np.testing.assert_allclose(found.mixture.predicted[test], again.predict(X[test]), rtol=1e-7)
     for judged in found.methods:  # whole weights are rows that come so often
         repeated = Judged(
-            judged.method, *(np.repeat(a, w, axis=0) for a in (y, judged.predicted, judged.pit)), judged.bounds
+            judged.method,
+            *(np.repeat(a, w, axis=0) for a in (y, judged.predicted, judged.pit, judged.bounds, judged.log_densities)),
         )
         assert judged.rmse == pytest.approx(repeated.rmse)
         assert judged.r2 == pytest.approx(repeated.r2)
+        assert judged.log_density == pytest.approx(repeated.log_density, nan_ok=True)
     widths = np.repeat(np.diff(found.mixture.bounds)[:, 0], w)
     assert found.mixture.width == pytest.approx(np.quantile(widths, 0.5, method="inverted_cdf"))
 
@@ -208,7 +211,7 @@ def test_trust_says_whether_intervals_hold_what_they_should(model, data, monkeyp
 
     given = report_data(model, None, None, None, problem(400, 5))
     z = np.random.default_rng(0).normal(size=400) / scale
-    judged = Judged("mixture of experts", z, np.zeros(400), ndtr(z), np.zeros((400, 2)))
+    judged = Judged("mixture of experts", z, np.zeros(400), ndtr(z), np.zeros((400, 2)), np.zeros(400))
     methods = replace(held_out.OF_NUMBERS, mixture=lambda *_: judged)
     monkeypatch.setattr("skmoe.report.data.OF_NUMBERS", methods)
     check = trust(given).checks[0]

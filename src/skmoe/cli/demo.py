@@ -83,18 +83,19 @@ def _print_errors(console: Any, model: Any, fitted: tuple[Any, Any], held_out: t
     """Errors and coverage on rows held out, beside methods fitted to the same rows."""
     from rich import box
     from rich.table import Table
-    from sklearn.ensemble import HistGradientBoostingRegressor
-    from sklearn.linear_model import LinearRegression
     from sklearn.metrics import r2_score, root_mean_squared_error
+
+    from skmoe.report.held_out import OF_NUMBERS
 
     (X, y), (X_test, y_test) = fitted, held_out
     ours = f"average of {len(model.members_)} mixtures" if model.members_ else "mixture of experts"
     held = f"{100 * inside(model.predict_interval(X_test, coverage=0.9), y_test):.0f}%"
     predictions = {
         ours: (model.predict(X_test), held),
-        "least squares": (LinearRegression().fit(X.X, y).predict(X_test.X), ""),
-        "gradient boosting": (HistGradientBoostingRegressor(random_state=0).fit(X.X, y).predict(X_test.X), ""),
     }
+    for fit in OF_NUMBERS.rivals:
+        rival = fit(X.X, y, None)(X_test.X, y_test)
+        predictions[rival.method] = rival.predicted, ""
     if model.members_:
         predictions = {"mixture, the best alone": (model.parameters_.predict(X_test.X), ""), **predictions}
     table = Table("", "RMSE", "R2", "inside 90% intervals", box=box.SIMPLE_HEAD, pad_edge=False)

@@ -1,4 +1,4 @@
-"""What methods are compared by, on rows held out: of numbers, of counts over exposures, and of classes."""
+"""Fit each method to one part of the rows and measure it on the other: of numbers, counts over exposures, classes."""
 
 from __future__ import annotations
 
@@ -38,24 +38,31 @@ def judged_numbers(
     part: Part, settings: dict[str, Any], most: int | None, what: str
 ) -> Iterator[tuple[str, dict[str, float]]]:
     """Each method for numbers and counts, fitted to one part of the rows and judged on the other."""
-    from sklearn.ensemble import HistGradientBoostingRegressor
-    from sklearn.linear_model import LinearRegression
+    from dataclasses import replace
 
     from skmoe import MoERegressor
+    from skmoe.report import held_out
+    from skmoe.report.held_out_counts import OF_COUNTS_OVER_EXPOSURE
 
+    methods = OF_COUNTS_OVER_EXPOSURE if part.y.ndim == 2 else held_out.OF_NUMBERS
     start = time.perf_counter()
     mixture = _fitted(with_most_experts(MoERegressor(**settings), most), part, f"{what}, mixture of experts")
-    yield "mixture of experts", _judge_mixture(mixture, part, start)
+    seconds = time.perf_counter() - start
+    yield "mixture of experts", _of_numbers(methods.mixture(mixture, part.X_test, part.y_test), seconds, mixture)
     start = time.perf_counter()
     # joint EM chooses no number of experts by itself: it gets the one the mixture found
     baseline = MoERegressor(**{**settings, "n_experts": mixture.n_experts_, "averaging": 0}, method="joint-em")
     fitted = fit_watched(baseline, part.X, part.y, what=f"{what}, joint EM")
-    yield "joint EM", _judge_mixture(fitted, part, start)
-    boosting = HistGradientBoostingRegressor(random_state=settings["random_state"])
-    normal = not mixture.parameters_.family.discrete  # a normal density beside the probability of a count says nothing
-    for name, rival in (("least squares", LinearRegression()), ("gradient boosting", boosting)):
+    seconds = time.perf_counter() - start
+    yield "joint EM", _of_numbers(methods.mixture(fitted, part.X_test, part.y_test), seconds, fitted)
+    for fit in methods.rivals:
         start = time.perf_counter()
-        yield name, _judge_rival(rival, part, start, normal and name == "least squares")
+        judge = fit(part.X, part.y, None)
+        seconds = time.perf_counter() - start
+        found = judge(part.X_test, part.y_test)
+        if mixture.parameters_.family.discrete:  # a normal density beside the probability of a count says nothing
+            found = replace(found, log_densities=found.log_densities * float("nan"))
+        yield found.method, _of_numbers(found, seconds)
 
 
 def judged_classes(
@@ -83,49 +90,20 @@ def _fitted(model: Any, part: Part, what: str) -> Any:
     return fitted
 
 
-def _judge_mixture(model: Any, part: Part, start: float) -> dict[str, float]:
+def _of_numbers(found: Any, seconds: float, model: Any = None) -> dict[str, float]:
+    """Measures of predictions; NaN for what a method does not say."""
     import numpy as np
 
-    seconds = time.perf_counter() - start
-    law = model.predictive(part.X_test, exposure=part.y_test[:, 1] if part.y_test.ndim == 2 else None)
-    density = float(np.mean(model.log_density(part.X_test, part.y_test)))
-    coverage = inside(law.interval(0.9), _counts(part.y_test))
-    about = {"n_experts": model.n_experts_, "converged": model.converged_}
-    return {**_errors(part, law.mean()), "log_density": density, "coverage": coverage, "seconds": seconds, **about}
-
-
-def _judge_rival(model: Any, part: Part, start: float, normal: bool) -> dict[str, float]:
-    """How well another method does; counts over exposures by rates. NaN for what it does not say."""
-    import numpy as np
-    from scipy.stats import norm
-
-    times = part.y[:, 1] if part.y.ndim == 2 else np.ones(len(part.y))
-    test_times = part.y_test[:, 1] if part.y_test.ndim == 2 else np.ones(len(part.y_test))
-    model.fit(part.X, _counts(part.y) / times, sample_weight=None if part.y.ndim == 1 else times)
-    seconds = time.perf_counter() - start
-    predicted, density, coverage = model.predict(part.X_test) * test_times, np.nan, np.nan
-    if normal:  # least squares with its usual Gaussian noise
-        freedom = max(len(part.y) - part.X.shape[1] - 1, 1)
-        residual = part.y - model.predict(part.X)
-        law = norm(scale=max(np.sqrt(np.sum(residual**2) / freedom), np.finfo(float).tiny))
-        density = np.mean(law.logpdf(part.y_test - predicted))
-        coverage = np.mean(np.abs(part.y_test - predicted) <= law.ppf(0.95))
-    found = {"log_density": float(density), "coverage": float(coverage), "seconds": seconds, "n_experts": np.nan}
-    return {**_errors(part, predicted), **found, "converged": True}
-
-
-def _counts(y: Any) -> Any:
-    return y[:, 0] if y.ndim == 2 else y
-
-
-def _errors(part: Part, predicted: Any) -> dict[str, float]:
-    from sklearn.metrics import r2_score, root_mean_squared_error
-
-    y = _counts(part.y_test)
-    return {"rmse": float(root_mean_squared_error(y, predicted)), "r2": float(r2_score(y, predicted))}
+    coverage = float("nan") if np.any(np.isnan(found.bounds)) else inside(found.bounds, found.y)
+    measured = {"rmse": found.rmse, "r2": found.r2, "log_density": found.log_density, "coverage": coverage}
+    return {**measured, "seconds": seconds, **_about(model)}
 
 
 def _of_classes(found: Any, start: float, model: Any = None) -> dict[str, float]:
     measured = {name: float(getattr(found, name)) for name in OF_CLASSES.names[:-1]}
-    about = {"n_experts": getattr(model, "n_experts_", float("nan")), "converged": getattr(model, "converged_", True)}
-    return {**measured, "seconds": time.perf_counter() - start, **about}
+    return {**measured, "seconds": time.perf_counter() - start, **_about(model)}
+
+
+def _about(model: Any) -> dict[str, Any]:
+    """The number of experts, NaN for methods without, and whether the fit converged."""
+    return {"n_experts": getattr(model, "n_experts_", float("nan")), "converged": getattr(model, "converged_", True)}

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 from sklearn.base import clone
-from sklearn.ensemble import HistGradientBoostingRegressor
-from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
 
+from skmoe.report.baselines import boosting, least_squares
+from skmoe.report.judged import Fit, Judge, Judged
 from skmoe.report.rows import Rows, evenly_spaced
 from skmoe.rows.checks import check_columns
 
 __all__ = [
     "OF_NUMBERS",
-    "Fit",
-    "Judge",
-    "Judged",
-    "JudgedRows",
     "Judgement",
     "Methods",
     "Protocol",
@@ -37,10 +32,6 @@ CROSS_ROWS = 2000  # rows that models are fitted to again for
 LEAST_ROWS = 20  # below which errors of parts of the rows say nothing
 
 
-Judge = Callable[[np.ndarray, np.ndarray], Any]
-Fit = Callable[[np.ndarray, np.ndarray, np.ndarray | None], Judge]
-
-
 class TooFewRowsError(ValueError):
     """Part of the rows cannot carry the model."""
 
@@ -51,75 +42,6 @@ class Protocol(Enum):
     CROSS_FITTED = "all methods were fitted to the other folds of the rows"
     TEST = "rivals were fitted to the rows of the fit"
     TEST_ALONE = "rivals were fitted to the other folds of the test rows"
-
-
-@dataclass(frozen=True)
-class JudgedRows:
-    """Rows that one method was not fitted to; what it says of them is added by kinds of outputs.
-
-    Attributes
-    ----------
-    method : str
-    y : (n,) array
-    weight : (n,) array or None
-        How much rows count; alike without it.
-    """
-
-    method: str
-    y: np.ndarray
-    weight: np.ndarray | None = field(default=None, kw_only=True)
-
-    def _mean(self, values: np.ndarray) -> float:
-        return float(np.average(values, weights=self.weight))
-
-    def joined(self, others: Sequence[Self], order: np.ndarray) -> Self:
-        """These and other predictions of the method in one record, its rows in the given order."""
-        arrays = {f.name for f in fields(self)} - {"method", "weight"}
-        parts = [self, *others]
-        return replace(self, **{name: np.concatenate([getattr(p, name) for p in parts])[order] for name in arrays})
-
-
-@dataclass(frozen=True)
-class Judged(JudgedRows):
-    """Predictions of one method for rows that it was not fitted to.
-
-    Attributes
-    ----------
-    predicted : (n,) array
-    pit : (n,) array
-        Predictive distribution function at y; NaN for a method without one.
-    bounds : (n, 2) array
-        Bounds of 90% intervals; NaN without any.
-    """
-
-    predicted: np.ndarray
-    pit: np.ndarray
-    bounds: np.ndarray
-
-    @property
-    def rmse(self) -> float:
-        """Root mean squared error."""
-        return self._mean((self.y - self.predicted) ** 2) ** 0.5
-
-    @property
-    def r2(self) -> float:
-        """Share of the variance of the outputs that is explained; NaN where they do not vary."""
-        total = self._mean((self.y - self._mean(self.y)) ** 2)
-        return 1 - self.rmse**2 / total if total > 0 else float("nan")
-
-    def inside(self, coverage: float) -> float:
-        """Share of the outputs inside central intervals; NaN without any."""
-        if np.any(np.isnan(self.pit)):
-            return float("nan")
-        return self._mean(np.abs(self.pit - 0.5) <= coverage / 2)
-
-    @property
-    def width(self) -> float:
-        """Median width of 90% intervals; NaN without any."""
-        widths = self.bounds[:, 1] - self.bounds[:, 0]
-        if self.weight is None or np.any(np.isnan(widths)):
-            return float(np.median(widths))
-        return float(np.quantile(widths, 0.5, weights=self.weight, method="inverted_cdf"))
 
 
 @dataclass(frozen=True)
@@ -264,32 +186,7 @@ def _of_mixture(model: Any, X: np.ndarray, y: np.ndarray) -> Judged:
     if law.family.discrete:  # at a random place within the probability of each output, levels are uniform
         below = law.cdf(X, y - 1)
         pit = below + np.random.default_rng(0).random(len(y)) * (pit - below)
-    return Judged("mixture of experts", y, law.mean(X), pit, law.interval(X, 0.9))
+    return Judged("mixture of experts", y, law.mean(X), pit, law.interval(X, 0.9), law.log_density(X, y))
 
 
-def _least_squares(X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Judge:
-    """Least squares, with the normal law of its residuals."""
-    line = LinearRegression().fit(X, y, sample_weight=weight)
-    counts = np.ones(len(y)) if weight is None else weight
-    freedom = max(float(np.sum(counts)) - X.shape[1] - 1, 1)
-    scale = max(float(np.sqrt(np.sum(counts * (y - line.predict(X)) ** 2) / freedom)), np.finfo(float).tiny)
-
-    def judge(X: np.ndarray, y: np.ndarray) -> Judged:
-        predicted = line.predict(X)
-        bounds = predicted[:, None] + scale * ndtri(np.array([0.05, 0.95]))
-        return Judged("least squares", y, predicted, ndtr((y - predicted) / scale), bounds)
-
-    return judge
-
-
-def _boosting(X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Judge:
-    """Gradient boosting of trees with scikit-learn's defaults; it has no intervals."""
-    trees = HistGradientBoostingRegressor(random_state=0).fit(X, y, sample_weight=weight)
-
-    def judge(X: np.ndarray, y: np.ndarray) -> Judged:
-        return Judged("gradient boosting", y, trees.predict(X), np.full(len(y), np.nan), np.full((len(y), 2), np.nan))
-
-    return judge
-
-
-OF_NUMBERS = Methods(_of_mixture, (_least_squares, _boosting), _split)
+OF_NUMBERS = Methods(_of_mixture, (least_squares, boosting), _split)

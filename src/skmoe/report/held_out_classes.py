@@ -15,7 +15,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skmoe.inference.sureness import Sureness, outcome_proba
-from skmoe.report.held_out import Judge, JudgedRows, Methods, TooFewRowsError
+from skmoe.report.baselines import on_one_thread
+from skmoe.report.held_out import Methods, TooFewRowsError
+from skmoe.report.judged import Judge, JudgedRows
 
 __all__ = ["JudgedClasses", "of_classes"]
 
@@ -67,7 +69,7 @@ def of_classes(n_classes: int) -> Methods:
         ("logistic regression", lambda: make_pipeline(StandardScaler(), LogisticRegression(max_iter=ITERATIONS))),
         ("gradient boosting", lambda: HistGradientBoostingClassifier(random_state=0)),
     )
-    fits = tuple(partial(_fitted, name, make, n_classes) for name, make in rivals)
+    fits = tuple(on_one_thread(partial(_fitted, name, make, n_classes)) for name, make in rivals)
     return Methods(partial(_of_mixture, n_classes), fits, _split)
 
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from skmoe.inference import feature_names
 from skmoe.model.families import NegativeBinomialExposureFamily, PoissonExposureFamily
-from skmoe.report.held_out import OF_NUMBERS, Fit, Judge, Judged, Methods
+from skmoe.report.held_out import OF_NUMBERS, Methods
+from skmoe.report.judged import Fit, Judge, Judged
 from skmoe.rows import EncodedTable
 
 __all__ = ["OF_COUNTS_OVER_EXPOSURE", "can_be_judged", "has_exposure"]
@@ -32,7 +33,7 @@ def _of_mixture(model: Any, X: np.ndarray, y: np.ndarray) -> Judged:
     above = law.cdf(counts)
     below = law.cdf(counts - 1)
     pit = below + np.random.default_rng(0).random(len(counts)) * (above - below)
-    return Judged("mixture of experts", counts, law.mean(), pit, law.interval(0.9))
+    return Judged("mixture of experts", counts, law.mean(), pit, law.interval(0.9), law.logpdf(counts))
 
 
 def _named(model: Any, X: np.ndarray) -> EncodedTable:
@@ -47,7 +48,8 @@ def _of_rates(fit: Fit, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None)
     def judge_counts(X: np.ndarray, y: np.ndarray) -> Judged:
         rates = judge(X, y[:, 0] / y[:, 1])
         unknown = np.full((len(y), 2), np.nan)
-        return replace(rates, y=y[:, 0], predicted=rates.predicted * y[:, 1], pit=unknown[:, 0], bounds=unknown)
+        found = replace(rates, y=y[:, 0], predicted=rates.predicted * y[:, 1])
+        return replace(found, pit=unknown[:, 0], bounds=unknown, log_densities=unknown[:, 0])
 
     return judge_counts
 

@@ -12,9 +12,10 @@ from skmoe.plots.outputs import MOST_POINTS
 from skmoe.plots.reading import feature_of
 from skmoe.report.data import ReportData
 from skmoe.report.figures import draw, draw_made
-from skmoe.report.held_out import Judged, Judgement, Protocol
+from skmoe.report.held_out import Judgement, Protocol
 from skmoe.report.held_out_classes import JudgedClasses
 from skmoe.report.held_out_counts import has_exposure
+from skmoe.report.judged import Judged
 from skmoe.report.records import Figure, Number, Table
 
 __all__ = ["Prediction", "compared", "prediction"]

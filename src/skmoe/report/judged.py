@@ -1,0 +1,91 @@
+"""Predictions of one method for rows that it was not fitted to, and how far they are from the outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Self
+
+import numpy as np
+
+__all__ = ["Fit", "Judge", "Judged", "JudgedRows"]
+
+Judge = Callable[[np.ndarray, np.ndarray], Any]
+Fit = Callable[[np.ndarray, np.ndarray, np.ndarray | None], Judge]
+
+
+@dataclass(frozen=True)
+class JudgedRows:
+    """Rows that one method was not fitted to; what it says of them is added by kinds of outputs.
+
+    Attributes
+    ----------
+    method : str
+    y : (n,) array
+    weight : (n,) array or None
+        How much rows count; alike without it.
+    """
+
+    method: str
+    y: np.ndarray
+    weight: np.ndarray | None = field(default=None, kw_only=True)
+
+    def _mean(self, values: np.ndarray) -> float:
+        return float(np.average(values, weights=self.weight))
+
+    def joined(self, others: Sequence[Self], order: np.ndarray) -> Self:
+        """These and other predictions of the method in one record, its rows in the given order."""
+        arrays = {f.name for f in fields(self)} - {"method", "weight"}
+        parts = [self, *others]
+        return replace(self, **{name: np.concatenate([getattr(p, name) for p in parts])[order] for name in arrays})
+
+
+@dataclass(frozen=True)
+class Judged(JudgedRows):
+    """Predictions of one method for rows that it was not fitted to.
+
+    Attributes
+    ----------
+    predicted : (n,) array
+    pit : (n,) array
+        Predictive distribution function at y; NaN for a method without one.
+    bounds : (n, 2) array
+        Bounds of 90% intervals; NaN without any.
+    log_densities : (n,) array
+        Log densities of y; NaN without any.
+    """
+
+    predicted: np.ndarray
+    pit: np.ndarray
+    bounds: np.ndarray
+    log_densities: np.ndarray
+
+    @property
+    def rmse(self) -> float:
+        """Root mean squared error."""
+        return self._mean((self.y - self.predicted) ** 2) ** 0.5
+
+    @property
+    def r2(self) -> float:
+        """Share of the variance of the outputs that is explained; NaN where they do not vary."""
+        total = self._mean((self.y - self._mean(self.y)) ** 2)
+        return 1 - self.rmse**2 / total if total > 0 else float("nan")
+
+    @property
+    def log_density(self) -> float:
+        """Mean log density of the outputs; NaN without any."""
+        return self._mean(self.log_densities)
+
+    def inside(self, coverage: float) -> float:
+        """Share of the outputs inside central intervals; NaN without any."""
+        if np.any(np.isnan(self.pit)):
+            return float("nan")
+        return self._mean(np.abs(self.pit - 0.5) <= coverage / 2)
+
+    @property
+    def width(self) -> float:
+        """Median width of 90% intervals; NaN without any."""
+        widths = self.bounds[:, 1] - self.bounds[:, 0]
+        if self.weight is None or np.any(np.isnan(widths)):
+            return float(np.median(widths))
+        return float(np.quantile(widths, 0.5, weights=self.weight, method="inverted_cdf"))
