@@ -176,3 +176,54 @@ def test_pipelines_and_cross_validation_go_on_working(columns):
     named = make_pipeline(steps, MoERegressor(1, random_state=0)).set_output(transform="pandas").fit(X, y)
     assert "onehotencoder__kind_wood" in str(named[-1].summary())
     assert cross_val_score(MoERegressor(1, random_state=0), X, y, cv=3).min() > 0.8
+
+
+@pytest.mark.parametrize("form", ["categorical", "interval"])
+def test_intervals_are_categories_in_their_order(form):
+    x = np.random.default_rng(0).uniform(0, 12, size=300)
+    cut = pd.Series(pd.cut(x, [0, 2, 7, 12]))  # as text, (12 would come before (2
+    bins = {"categorical": cut, "interval": cut.astype(cut.cat.categories.dtype)}[form]
+    y = np.where(x > 7, 3.0, 1.0) + 0.1 * np.random.default_rng(1).standard_normal(300)
+    model = MoERegressor(1, random_state=0).fit(pd.DataFrame({"bins": bins}), y)
+    assert list(model.feature_names_in_) == ["bins=(2, 7]", "bins=(7, 12]"]
+    assert abs(model.expert_coef_[0, 1] - 2) < 0.1
+    assert model.predict(pd.DataFrame({"bins": pd.cut([1.0, 9.0], [0, 2, 7, 12])})) == pytest.approx([1, 3], abs=0.1)
+
+
+def test_periods_are_dates():
+    quarters = pd.period_range("1960-01", periods=80, freq="Q")
+    y = np.arange(80.0) + np.random.default_rng(0).standard_normal(80)
+    model = MoERegressor(1, random_state=0).fit(pd.DataFrame({"when": quarters}), y)
+    assert list(model.feature_names_in_) == ["when: days", "when: month"]
+
+
+@pytest.mark.parametrize("text", [False, True])
+def test_repeated_names_of_columns_are_refused(text):
+    X = pd.DataFrame({"a": np.arange(8.0), "b": list("uvuvuvuv") if text else np.arange(8.0) ** 2})
+    model = MoERegressor(1, random_state=0).fit(X, np.sin(np.arange(8.0)))
+    twice = X.set_axis(["a", "a"], axis=1)
+    for call in (lambda: MoERegressor(1).fit(twice, np.arange(8.0)), lambda: model.predict(twice)):
+        with pytest.raises(ValueError, match="column 'a' is there more than once; give every column its own name"):
+            call()
+
+
+def test_first_category_of_a_categorical_is_the_reference():
+    kinds = np.array(["low", "high", "middle"])[np.arange(90) % 3]
+    y = np.random.default_rng(0).standard_normal(90)
+    for order in (["middle", "low", "high"], ["high", "low", "middle"]):
+        X = pd.DataFrame({"kind": pd.Categorical(kinds, categories=order)})
+        model = MoERegressor(1, random_state=0).fit(X, y)
+        assert list(model.feature_names_in_) == [f"kind={category}" for category in order[1:]]
+        assert model.encoder_.columns[0].categories[0] == order[0]
+    numbers = pd.Categorical(np.array([9, 10, 100])[np.arange(90) % 3])
+    model = MoERegressor(1, random_state=0).fit(pd.DataFrame({"kind": numbers}), y)
+    assert list(model.feature_names_in_) == ["kind=10", "kind=100"]
+
+
+def test_categories_with_an_order_keep_it_in_files(tmp_path):
+    import pyarrow.parquet as pq
+
+    kinds = pa.DictionaryArray.from_arrays(np.arange(90) % 3, ["low", "middle", "high"], ordered=True)
+    pq.write_table(pa.table({"kind": kinds, "y": np.arange(90.0) % 7}), tmp_path / "t.parquet")
+    model = MoERegressor(1, random_state=0).fit(tmp_path / "t.parquet", "y")
+    assert list(model.feature_names_in_) == ["kind=middle", "kind=high"]

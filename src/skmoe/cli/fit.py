@@ -85,8 +85,8 @@ def fit(
 ) -> None:
     """Fit a mixture of experts to a table and save it.
 
-    Text becomes categories, compared with the first of them; rare ones count as one, gaps as one more. Ctrl-C keeps
-    the best model so far. What the paper ran is --method spectral --input-law standard --moments plain
+    Text becomes categories, compared with the first in alphabetical order; rare ones count as one, gaps as one more.
+    Ctrl-C keeps the best model so far. What the paper ran is --method spectral --input-law standard --moments plain
     --decomposition orth-als --radius 1.
 
     Example: skmoe fit houses.csv --target price --drop id

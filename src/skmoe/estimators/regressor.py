@@ -101,11 +101,12 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         Columns that experts and gate look at, by default all.
     categorical : "auto", None or sequence of column names
         What becomes of DataFrames (pandas, polars), tables of pyarrow and files with text, categories, dates or gaps.
-        "auto": text becomes categories, one input each but the first, with rare ones pooled; dates become days since
-        the first, month and weekday; numbers that are missing get the median, and an input that says where; gaps in
-        text are a category. `encoder_` holds what was learned, its `notes` say it in words, and predictions take new
-        tables of the same columns. Names are of columns of numbers that are categories as well. None: only numbers
-        without gaps are taken. Arrays hold numbers, whatever this says.
+        "auto": text becomes categories, one input each but the first in alphabetical order (a Categorical keeps its
+        order), with rare ones pooled; dates become days since the first, month and weekday; numbers that are missing
+        get the median, and an input that says where; gaps in text are a category. `encoder_` holds what was learned,
+        its `notes` say it in words, and predictions take new tables of the same columns. Names are of columns of
+        numbers that are categories as well. None: only numbers without gaps are taken. Arrays hold numbers, whatever
+        this says.
     random_state : int, RandomState, Generator or None
         Same seed, same answer, for any number of threads.
     checkpoint : path, optional

@@ -238,7 +238,8 @@ def _categories(profile: ColumnProfile, missing: str, known: Column | None, most
     rare = [text for text in often if text not in own]
     held = set() if known is None else {*known.categories, *known.pooled}
     pooled = sorted({*rare, *(held - set(own) - {OTHER, GAP})})
-    categories = sorted(text for text in own if text not in (OTHER, GAP))
+    place = {text: i for i, text in reversed(list(enumerate(profile.order)))}
+    categories = sorted((t for t in own if t not in (OTHER, GAP)), key=lambda t: (place.get(t, len(place)), t))
     notes = []
     if 2 * profile.numbers >= rows and profile.odd:
         notes.append(f"column {name!r} holds numbers but for {_times(profile.odd)}, and is taken as categories")

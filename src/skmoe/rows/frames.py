@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from skmoe.rows.encoder import TableEncoder
-from skmoe.rows.table_errors import TableError, arrow, listed
+from skmoe.rows.table_errors import TableError, arrow, check_unique, listed
 
 __all__ = [
     "UnusedColumnsWarning",
     "as_table",
+    "check_frame",
     "encode_frame",
     "is_frame",
     "learn_frame",
@@ -31,6 +32,12 @@ class UnusedColumnsWarning(UserWarning):
 def is_frame(X: object) -> bool:
     """Whether `X` is a DataFrame of pandas or polars; neither is imported to find out."""
     return type(X).__module__.partition(".")[0] in ("pandas", "polars") and type(X).__name__ == "DataFrame"
+
+
+def check_frame(X: Any) -> None:
+    """Refuse a DataFrame with two columns of one name; names 1 and "1" are the same to a model."""
+    if is_frame(X):
+        check_unique("X", [str(name) for name in X.columns])
 
 
 def _text_columns(X: Any) -> list[Any]:
@@ -54,20 +61,46 @@ def needs_encoder(X: Any, categorical: Any) -> bool:
 
 
 def as_table(X: Any) -> Any:
-    """A DataFrame as a table of pyarrow, without its index."""
-    pa = arrow()
+    """Convert a DataFrame to a table of pyarrow, without its index."""
     if type(X).__module__.startswith("polars"):
         return X.to_arrow()
+    pa = arrow()
     columns = {}
     for name in X.columns:
         try:
-            columns[str(name)] = pa.Array.from_pandas(X[name])
+            columns[str(name)] = _pandas_column(X[name])
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
             raise TableError(
                 f"column {name!r} holds values of several kinds ({str(error).splitlines()[0]}); make them text, "
                 f"X[{name!r}] = X[{name!r}].astype(str), or leave the column out"
             ) from error
     return pa.table(columns)
+
+
+def _pandas_column(column: Any) -> Any:
+    """Convert a column of pandas to an array of pyarrow: intervals to text categories, periods to their first days."""
+    pa = arrow()
+    import pandas as pd
+
+    if isinstance(column.dtype, pd.IntervalDtype):
+        column = column.astype("category")
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return _with_order(column)
+    return pa.Array.from_pandas(column.dt.to_timestamp() if isinstance(column.dtype, pd.PeriodDtype) else column)
+
+
+def _with_order(column: Any) -> Any:
+    """Convert a Categorical; its categories keep their order, of which the first becomes the reference."""
+    pa = arrow()
+    import pandas as pd
+
+    categories = column.cat.categories
+    if isinstance(categories, pd.IntervalIndex):
+        categories = categories.astype(str)
+    codes = column.cat.codes.to_numpy()
+    return pa.DictionaryArray.from_arrays(
+        pa.array(codes, mask=codes < 0), pa.Array.from_pandas(categories), ordered=True
+    )
 
 
 def learn_frame(X: Any, y: np.ndarray, name: object, categorical: Any) -> TableEncoder:

@@ -34,7 +34,7 @@ from skmoe.rows.checks import (
 )
 from skmoe.rows.encoder import EncodedTable, TableEncoder
 from skmoe.rows.files import FileTable, open_table
-from skmoe.rows.frames import TARGET, encode_frame, is_frame, learn_frame, needs_encoder, said
+from skmoe.rows.frames import TARGET, check_frame, encode_frame, is_frame, learn_frame, needs_encoder, said
 from skmoe.rows.kinds import plain_numbers
 from skmoe.rows.output_columns import OutputColumns, OutputLayout
 from skmoe.rows.streamed import Streamed
@@ -152,6 +152,7 @@ def rows_to_fit(model: Any, X: Any, y: Any, weight: Any, columns: int = 1) -> Ro
     if y is None:
         # scikit-learn's checks look for this sentence
         raise ValueError(f"requires y to be passed, but the target y is None: {type(model).__name__} needs outputs")
+    check_frame(X)
     if isinstance(X, EncodedTable):
         _note_columns(model, X.X.shape[1], X.names)
         rows = RowsToFit(X.X, *_beside_array(X.X, y, weight, columns), X.names, X.encoder)
@@ -266,6 +267,7 @@ def rows_to_use(model: Any, X: Any, y: Any = None, columns: int = 1) -> tuple[Ar
 
 
 def _rows_to_use(model: Any, X: Any, y: Any, columns: int) -> tuple[Array, Array | None]:
+    check_frame(X)
     if isinstance(X, EncodedTable):
         _check_names(model, X.names)
         _check_width(model, X.X)

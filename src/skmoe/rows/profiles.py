@@ -133,6 +133,8 @@ class ColumnProfile:
         All rows, those without a value, those with a number, those with infinity.
     counts : dict or None
         How often each text comes; None where there are too many.
+    order : list of str
+        The categories of a type whose categories have an order.
     odd, marks : dict
         Of a column that may be numbers: texts that are none, and texts that mean "no value".
     dates : dict
@@ -149,6 +151,7 @@ class ColumnProfile:
         self.text = categorical or is_text(kind)
         self.temporal = types.is_date(kind) or types.is_timestamp(kind)
         self.counts: dict[str, int] | None = {} if self.text else None
+        self.order: list[str] = []
         self.odd: dict[str, int] = {}
         self.marks: dict[str, int] = {}
         self.dates: dict[str | None, DateRange] = {}
@@ -243,6 +246,8 @@ class ColumnProfile:
 
     def _add_texts(self, part: Any, drawn: np.ndarray) -> None:
         """Count texts, and forget ways to read dates that do not fit."""
+        if not self.order and getattr(self.type, "ordered", False):
+            self.order = as_texts(part.dictionary).drop_null().to_pylist()
         texts = as_texts(part)
         self.missing += texts.null_count
         if self.dates or self.counts is not None:
