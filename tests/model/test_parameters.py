@@ -71,3 +71,10 @@ def test_permuted_model_is_the_same_model(rng, model):
     np.testing.assert_allclose(other.log_density(X, y), model.log_density(X, y), atol=1e-12)
     np.testing.assert_array_equal(other.W[-1], 0)
     np.testing.assert_array_equal(other.expert_coef[0], model.expert_coef[2])
+
+
+@pytest.mark.parametrize("method", ["gate_proba", "predictors", "expert_means", "predict", "log_density"])
+def test_no_rows_give_empty_arrays(xp, model, method):
+    X, y = xp.asarray(np.empty((0, 2))), xp.asarray(np.empty(0))
+    found = getattr(model, method)(*(X, y) if method == "log_density" else (X,))
+    assert found.shape == ((0,) if method in ("predict", "log_density") else (0, 3))

@@ -178,3 +178,11 @@ def test_numbers_below_predictions_do_not_meet():
     boxes = [text.get_window_extent() for text in figure.axes[0].get_xticklabels() if text.get_text()]
     assert len(boxes) > 2
     assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+
+
+def test_an_expert_that_no_row_most_probably_belongs_to_is_a_line_without_dots(broken):
+    model, X, y = broken
+    far = model.responsibilities(X, y)[:, 0] < 0.5
+    display = plots.ExpertDisplay.from_estimator(model, X[far], y[far], 0)
+    assert display.x.shape == display.y.shape == (0,)
+    assert np.isfinite(display.line).any()

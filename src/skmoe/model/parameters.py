@@ -133,7 +133,7 @@ class MoEParameters:
         parts = [
             kernel(A, W, design(self.from_origin(x), True), t)
             for x, t in row_blocks(X, y, block_rows=block_rows_for(sum(self.A.shape)))
-        ]
+        ] or [kernel(A, W, design(self.from_origin(X), True), y)]  # without rows there is no block
         return parts[0] if len(parts) == 1 else xp.concat(parts, axis=0)
 
     def gate_proba(self, X: Array) -> Array:
