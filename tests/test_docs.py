@@ -135,7 +135,7 @@ def test_page_of_the_command_line_has_every_option_as_it_is():
 def links() -> list[tuple[str, str]]:
     return [
         (name(page), target.split("#")[0])
-        for page in PAGES
+        for page in [*PAGES, ROOT / "CHANGELOG.md"]
         for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text())
         if not target.startswith(("http", "#", "mailto:"))
     ]
