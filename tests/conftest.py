@@ -5,6 +5,7 @@ import importlib
 import numpy as np
 import pytest
 
+from skips import pytest_configure  # noqa: F401  a hook: skips are failures where a list says which are allowed
 from streams import let_samples_be_small, made_rows
 
 BACKENDS = {"numpy": "array_api_compat.numpy", "strict": "array_api_strict", "torch": "array_api_compat.torch"}

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from report.pages import HOSTILE, problem, table_with_text
+from skips import BROWSERS, is_browser_there
 from skmoe import MoEClassifier, MoERegressor, report
 from skmoe.report.gate_curves import gate_curves
 from skmoe.report.gate_picture import BOX
@@ -20,11 +21,11 @@ from selenium.webdriver.common.keys import Keys  # noqa: E402
 from selenium.webdriver.support.select import Select  # noqa: E402
 from selenium.webdriver.support.wait import WebDriverWait  # noqa: E402
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 DRIVER = shutil.which("chromedriver")
 
 pytestmark = pytest.mark.skipif(
-    CHROMIUM is None or DRIVER is None, reason="chromium and chromedriver are not installed (Debian: chromium-driver)"
+    not is_browser_there(), reason="chromium and chromedriver are not installed (Debian: chromium-driver)"
 )
 
 
@@ -250,9 +251,10 @@ return found;
 def many(tmp_path_factory):
     """Reports of twelve experts with long names, of one expert, of a table with text, and of classifiers."""
     rng = np.random.default_rng(1)
-    X = pd.DataFrame(rng.normal(size=(500, 3)), columns=LONG)
-    z = np.digitize(X[LONG[0]], np.linspace(-1.5, 1.5, 11))
-    y = pd.Series(10.0 * z + X["c"] * (-1) ** z + 0.2 * rng.normal(size=500), name=f"output_{'long_' * 15}")
+    X = pd.DataFrame(rng.normal(size=(1200, 3)), columns=LONG)
+    X[LONG[0]] = rng.uniform(-6, 6, size=1200)
+    z = np.digitize(X[LONG[0]], np.arange(-5, 6))  # a hundred rows in each of twelve regimes
+    y = pd.Series(10.0 * (5 * z % 12) + X["c"] * (-1) ** z + 0.2 * rng.normal(size=1200), name=f"output_{'long_' * 15}")
     quick = {"n_init": 1, "calibration": None, "penalty": 0.3, "random_state": 0}
     folder = tmp_path_factory.mktemp("many")
     found = {}
