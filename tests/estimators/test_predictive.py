@@ -21,6 +21,7 @@ def everything(law, y):
         "pdf": law.pdf(y),
         "logpdf": law.logpdf(y),
         "cdf": law.cdf(y),
+        "crps": law.crps(y),
         "quantile": law.quantile(0.3),
         "quantiles": law.quantile(LEVELS),
         "interval": law.interval(0.8),
@@ -52,10 +53,22 @@ def test_results_agree_with_each_other(problem):
     np.testing.assert_allclose((law.cdf(y + h) - law.cdf(y - h)) / (2 * h), law.pdf(y), rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.parametrize("how", [{}, {"averaging": 3}, {"family": "student"}, {"calibration": None}], ids=str)
+def test_crps_is_the_integral_of_squared_distances_to_the_output(problem, how):
+    X, y, _ = problem
+    model = MoERegressor(2, random_state=0, **how).fit(X[:200], y[:200])
+    found = model.predictive(X[200:205]).crps(y[200:205])
+    for i, (low, high) in enumerate(model.predictive(X[200:205]).quantile([1e-6, 1 - 1e-6])):
+        below, above = (np.linspace(min(low, y[200 + i]), y[200 + i], 20001), np.linspace(y[200 + i], high, 20001))
+        rows = model.predictive(np.broadcast_to(X[200 + i], (20001, 3)))
+        expected = np.trapezoid(rows.cdf(below) ** 2, below) + np.trapezoid((1 - rows.cdf(above)) ** 2, above)
+        assert found[i] == pytest.approx(expected, rel=1e-5)
+
+
 def test_one_output_for_all_rows_is_the_same_as_repeating_it(problem):
     X, _, model = problem
     law = model.predictive(X)
-    for method in (law.pdf, law.logpdf, law.cdf):
+    for method in (law.pdf, law.logpdf, law.cdf, law.crps):
         np.testing.assert_array_equal(method(0.4), method(np.full(len(X), 0.4)))
 
 

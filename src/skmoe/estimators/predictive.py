@@ -125,6 +125,26 @@ class Predictive:
         """
         return self._at_outputs(self._law.cdf, y)
 
+    def crps(self, y: Any) -> Array:
+        r"""Continuous ranked probability score at outputs, :math:`\int (F(z) - 1\{z \ge y\})^2\, dz`; lower is better.
+
+        Mixtures of Gaussians have a closed form (Grimit et al., 2006), other distributions are integrated numerically
+        between their quantiles of level 1e-6, to a relative error of about 1e-6. For outputs of 0 and 1 it is the Brier
+        score. Lognormal components are taken as Gaussian in the logs, as they are for `mean`: the score of heavier
+        tails would be infinite.
+
+        Parameters
+        ----------
+        y : (n,) array, float or str
+            Outputs, one for all rows, or the name of their column.
+
+        Returns
+        -------
+        (n,) array
+            Scores, in the units of y.
+        """
+        return self._at_outputs(partial(self._law.evaluate, _crps), y)
+
     def quantile(self, level: Any) -> Array:
         """Outputs that are not exceeded with the given probabilities.
 
@@ -254,6 +274,10 @@ def _at_one_output(function: Callable[[Array, Array], Array], y: float, X: Array
 
 def _std(law: RowLaws) -> np.ndarray:
     return law.std()
+
+
+def _crps(law: RowLaws, y: np.ndarray) -> np.ndarray:
+    return law.crps(y)
 
 
 def _quantile(levels: np.ndarray, law: RowLaws) -> np.ndarray:

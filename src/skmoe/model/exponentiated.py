@@ -67,6 +67,12 @@ class Exponentiated(Quantiles):
         squares = np.sum(self.log.weights * np.exp(2 * self.log.centers + 2 * self.log.scales**2), axis=1)
         return np.sqrt(np.maximum(squares - self.mean() ** 2, 0.0))
 
+    def crps(self, y: np.ndarray) -> np.ndarray:
+        """Continuous ranked probability score at y, (n,), components taken as Gaussian in the logs."""
+        log = self.log
+        plain = Exponentiated(Mixture(log.weights, log.centers, log.scales))
+        return plain.integrated_crps(y, log.centers.shape[1], 0.0)
+
     def _at_tail(self, tail: Any, *, upper: Any) -> np.ndarray:
         return np.exp(self.log._at_tail(tail, upper=upper))
 

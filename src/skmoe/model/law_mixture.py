@@ -152,6 +152,13 @@ class LawMixture(Quantiles):
         low, high = ends
         return (np.floor(low), np.ceil(high)) if family.discrete else (low, high)
 
+    # -- scores -------------------------------------------------------------------------------------------------------
+
+    def crps(self, y: np.ndarray) -> np.ndarray:
+        """Continuous ranked probability score at y, (n,)."""
+        family = self.family
+        return self.integrated_crps(y, self.K, family.lowest, family.highest, discrete=family.discrete)
+
     # -- smallest sets ------------------------------------------------------------------------------------------------
 
     def _nodes(self) -> np.ndarray:

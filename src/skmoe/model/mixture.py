@@ -19,12 +19,12 @@ from scipy.special import log_ndtr
 from skmoe.model import regions, student
 from skmoe.model.calibration import Calibration
 from skmoe.model.components import LEAST_LOG, Components
-from skmoe.model.quantiles import Quantiles
+from skmoe.model.crps import gaussian_mixture_crps
+from skmoe.model.quantiles import LAST_LEVEL, Quantiles
 
 __all__ = ["Mixture"]
 
 WORK = 2**22  # values of the largest temporary
-LAST_LEVEL = 1e-6  # level from which on `std` takes outputs to be as far out as the quantile
 NODES = np.array([-4.5, -3, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4.5])  # where a component's shape shows
 MOST_NODES = 512  # of one row; memory is planned for so many
 LEAST_OUTSIDE = float(np.log(1e-12))  # log probability that the smallest set of a calibrated law can leave out
@@ -116,6 +116,18 @@ class Mixture(Components, Quantiles):
         low, high = (np.minimum(nodes[:, -3], mean), np.maximum(nodes[:, -2], mean))
         nodes = np.sort(np.clip(nodes, low[:, None], high[:, None]), axis=1)
         return np.sqrt(regions.squared_deviation(self, nodes, mean))
+
+    # -- scores -------------------------------------------------------------------------------------------------------
+
+    def crps(self, y: np.ndarray) -> np.ndarray:
+        """Continuous ranked probability score at y, (n,): in closed form for plain Gaussian mixtures."""
+        if self.calibration is None and self.dof is None:
+            return gaussian_mixture_crps(self.weights, self.centers, self.scales, y)
+        parts, start = [np.empty(0)], 0
+        for part in self._small_parts(1e-9):
+            parts.append(part.integrated_crps(y[start : start + len(part)], part.centers.shape[1]))
+            start += len(part)
+        return np.concatenate(parts)
 
     # -- quantiles ----------------------------------------------------------------------------------------------------
 

@@ -1,12 +1,16 @@
-"""What the laws of n rows have in common: quantiles and intervals by the probability of a tail."""
+"""Quantiles, intervals and scores of the laws of n rows, by the probability of a tail."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-__all__ = ["Quantiles"]
+from skmoe.model.crps import integrated_crps
+
+__all__ = ["LAST_LEVEL", "Quantiles"]
+
+LAST_LEVEL = 1e-6  # level from which on outputs count as if they were at the quantile, where tails may be heavy
 
 
 class Quantiles:
@@ -19,8 +23,20 @@ class Quantiles:
         """Output below which, or above which, the probability is `tail`."""
         raise NotImplementedError
 
+    def take(self, rows: Any) -> Self:
+        """The laws of some rows, by index, mask or slice."""
+        raise NotImplementedError
+
     def logpdf(self, y: np.ndarray) -> np.ndarray:
         """Log density at y."""
+        raise NotImplementedError
+
+    def cdf(self, y: np.ndarray) -> np.ndarray:
+        """Probability of an output of at most y."""
+        raise NotImplementedError
+
+    def crps(self, y: np.ndarray) -> np.ndarray:
+        """Continuous ranked probability score at y, (n,)."""
         raise NotImplementedError
 
     def pdf(self, y: np.ndarray) -> np.ndarray:
@@ -44,3 +60,14 @@ class Quantiles:
     def bounds(self, tail: float) -> np.ndarray:
         """Lower and upper bounds with probability `tail` outside on either side, (n, 2)."""
         return np.stack([self._at_tail(tail, upper=False), self._at_tail(tail, upper=True)], axis=1)
+
+    def integrated_crps(
+        self, y: np.ndarray, width: int, lowest: float = -np.inf, highest: float = np.inf, *, discrete: bool = False
+    ) -> np.ndarray:
+        """Continuous ranked probability scores (n,) by integration, of laws with outputs between two bounds."""
+        possible = np.clip(y, lowest, highest)
+        low, high = self.bounds(LAST_LEVEL).T
+        found = integrated_crps(
+            lambda rows, z: self.take(rows).cdf(z), possible, low, high, discrete=discrete, width=width
+        )
+        return found + np.abs(y - possible)
