@@ -22,7 +22,7 @@ buys = np.where(rng.random(n) < 1 / (1 + np.exp(-odds)), "buys", "leaves")
 for k in (1, 2):
     model = MoEClassifier(k, random_state=0).fit(customers, buys)
     experts = "1 expert" if k == 1 else f"{k} experts"
-    print(f"{experts}: {model.score(customers, buys):.2f} right, log probability {model.log_likelihood_:.3f}")
+    print(f"{experts}: {model.score(customers, buys):.2f} right, log-likelihood {model.log_likelihood_:.1f}")
 
 # %%
 # The table tells odds ratios with intervals: one unit more of income multiplies the odds of leaving by so much.

@@ -50,7 +50,7 @@ def trial(setting: dict[str, Any], seed: int) -> dict[str, Any]:
 
     begin = time.process_time()
     model = MoERegressor(k, fit_intercept=False, **LIKELIHOOD, random_state=seed).fit(X, y)
-    found["default fit"] = {"log_likelihood": model.log_likelihood_, "seconds": time.process_time() - begin}
+    found["default fit"] = {"log_likelihood": model.log_likelihood_ / len(y), "seconds": time.process_time() - begin}
     fit = joint_em(X, y, k, init=(truth.expert_coef, truth.gate_coef), **em)
     found["from the truth"] = {"log_likelihood": fit.log_likelihood}
     return found

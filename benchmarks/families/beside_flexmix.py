@@ -166,7 +166,7 @@ def compared(case: Case, starts: int, recorded: dict[str, Any] | None) -> dict[s
     found = {
         "rows": len(X),
         "n_init": case.n_init,
-        "skmoe": model.log_likelihood_ * len(X),
+        "skmoe": model.log_likelihood_,
         "flexmix": best_of_flexmix(case, theirs),
         "skmoe_seconds": seconds,
         "flexmix_seconds": float(np.median(theirs["seconds"])),

@@ -37,7 +37,7 @@ def main() -> None:
     begun = time.perf_counter()
     model = MoERegressor(args.experts, noise="per-expert", penalty=0, calibration=None, random_state=0).fit(X, y)
     seconds = time.perf_counter() - begun
-    print(f"skmoe:   log-likelihood {model.log_likelihood_ * n:.4f} in {seconds:.1f} s, standard errors included")
+    print(f"skmoe:   log-likelihood {model.log_likelihood_:.4f} in {seconds:.1f} s, standard errors included")
     found = run_flexmix(
         X, y, args.experts, starts=args.starts, seed=1, tolerance=args.tolerance, max_iter=10_000, standard_errors=True
     )

@@ -101,7 +101,7 @@ def measure(setting: Setting, seed: int, rows: int) -> Outcome:
         return (free_parameters(aligned) - free_parameters(truth)) ** 2 / bound
 
     ours, a = squares(model.parameters_), setting.k * setting.d
-    gap = setting.n * (best.log_likelihood - model.log_likelihood_)
+    gap = setting.n * best.log_likelihood - model.log_likelihood_
     return Outcome(
         np.array([ours.mean(), ours[:a].mean(), ours[a:-1].mean(), ours[-1]]),
         float(squares(to_caller.to_parameters(best.theta, problem.family)).mean()),

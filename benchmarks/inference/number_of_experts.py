@@ -79,7 +79,7 @@ def main() -> None:
                     console.print(f"sigma {sigma:g}, k={k}, seed {seed}: BIC {tried}; shares {model.shares_.round(3)}")
                     at_truth = truth.log_density(X, y).sum()
                     console.print(
-                        f"  log-likelihood of the truth {at_truth:.1f}, of the fit {n * model.log_likelihood_:.1f}"
+                        f"  log-likelihood of the truth {at_truth:.1f}, of the fit {model.log_likelihood_:.1f}"
                     )
             right, total = right + chosen[k], total + problems
             table.add_row(

@@ -105,7 +105,7 @@ def measures(model: Any, X: np.ndarray, y: np.ndarray, case: Case) -> dict[str, 
         "interval": (model.predict_interval(X) - case.y_offset) / t,
         "log_density": model.log_density(X, y) + np.log(t),
         "gate": model.gate_proba(X),
-        "log_likelihood": np.array([model.log_likelihood_ + np.log(t)]),
+        "log_likelihood": np.array([model.log_likelihood_ / N + np.log(t)]),
         "score": np.array([model.score(X, y)]),
     }
     if not np.any(offset) and not case.y_offset:

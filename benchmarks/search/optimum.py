@@ -272,7 +272,7 @@ def contest(case: Case, seed: int, starts: int, flexmix: bool) -> Outcome:
     runs = [timed(lambda s=s: random_joint_em(memory, 1000 * seed + s)) for s in range(starts)]
     comparable = flexmix and case.intercept and case.noise == "per-expert"
     return Outcome(
-        fit.log_likelihood_,
+        fit.log_likelihood_ / len(case.y),
         from_truth(problem, case.truth),
         [value for _, value in runs],
         seconds,

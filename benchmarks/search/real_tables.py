@@ -42,7 +42,7 @@ def main() -> None:
                     MoERegressor(k, noise="per-expert", random_state=seed).fit(X[rows], y[rows])
                     for seed in range(arguments.seeds)
                 ]
-                totals = np.array([fit.log_likelihood_ for fit in fits]) * len(rows)
+                totals = np.array([fit.log_likelihood_ for fit in fits])
                 below = totals.max() - totals
                 reached, total = reached + int(np.sum(below < SAME)), total + len(fits)
                 agreement = [str(fit.history_["agreement"]) for fit in fits]

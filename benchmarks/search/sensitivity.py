@@ -132,7 +132,8 @@ def fit(rows: Rows, config: SearchConfig) -> Run:
         begin = time.process_time()
         model = MoERegressor(**rows.settings, random_state=rows.seed).fit(rows.X, rows.y)
         seconds = time.process_time() - begin
-    n, value = len(rows.y), model.log_likelihood_
+    n = len(rows.y)
+    value = model.log_likelihood_ / n
     if rows.settings["n_experts"] == "auto":
         value -= model.n_parameters_ * np.log(n) / (2 * n)
     return Run(-np.inf if model.history_["at_floor"] else value, seconds)

@@ -56,7 +56,7 @@ def fit(X: np.ndarray, y: np.ndarray, settings: dict[str, Any], limit: float = 0
         model.fit(X, y)
     seconds = time.process_time() - begin
     timer(getattr(signal, "ITIMER_PROF", 0), 0.0)
-    value = float(model.log_likelihood_) * len(y)
+    value = float(np.sum(model.parameters_.log_density(X, y)))
     trace = model.history_.get("objective", model.history_.get("log_likelihood"))  # as earlier versions called it
     return {
         "log_likelihood": value,

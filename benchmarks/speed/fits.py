@@ -127,11 +127,11 @@ def measure(setting: Setting, seed: int, most: int, limit: float) -> Outcome:
     likelihood = float(np.median([seconds for seconds, _ in alike]))
     runs = [timed_fit(X, y, 1000 * seed + s, method="joint-em", n_init=1) for s in range(setting.random_starts)]
     best = max(model.log_likelihood_, alike[0][1].log_likelihood_, *(run.log_likelihood_ for _, run in runs))
-    joint = np.array([seconds for seconds, run in runs if run.log_likelihood_ >= best - SAME])
+    joint = np.array([seconds for seconds, run in runs if run.log_likelihood_ >= best - setting.n * SAME])
     rival = None
     if rscript.available():
-        rival = flexmix_until(X, y, setting.n * (model.log_likelihood_ - SAME), 1 + 1000 * seed, most, limit)
-    behind = model.log_likelihood_ < best - SAME
+        rival = flexmix_until(X, y, model.log_likelihood_ - setting.n * SAME, 1 + 1000 * seed, most, limit)
+    behind = model.log_likelihood_ < best - setting.n * SAME
     return Outcome(ours, likelihood, rival, joint, len(runs), behind, model.covariance_ is None)
 
 

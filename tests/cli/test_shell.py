@@ -163,4 +163,4 @@ def test_progress_is_shown_on_a_terminal(monkeypatch):
     with shell.watching("fitting") as tell:
         tell(Progress("starts", 2, 7, -1.25))
         time.sleep(0.3)  # the bar is drawn ten times a second
-    assert "2 experts, starts, step 7, log-likelihood -1.2500" in screen.getvalue()
+    assert "2 experts, starts, step 7, log-likelihood per row -1.2500" in screen.getvalue()

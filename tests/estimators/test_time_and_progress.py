@@ -25,7 +25,7 @@ def test_fit_ends_when_its_time_is_over(concrete, n_experts):
     assert model.history_["interrupted"]
     assert not model.converged_
     line = np.linalg.lstsq(np.column_stack([concrete[0], np.ones(1030)]), concrete[1], rcond=None)[1][0] / 1030
-    assert model.log_likelihood_ >= -0.5 * np.log(2 * np.pi * np.e * line) - 0.2  # no worse than one regression
+    assert model.log_likelihood_ / 1030 >= -0.5 * np.log(2 * np.pi * np.e * line) - 0.2  # no worse than one regression
 
 
 def test_joint_em_ends_after_the_run_in_which_its_time_is_over(concrete):
@@ -63,12 +63,12 @@ def test_progress_says_how_much_remains(concrete):
 def test_progress_reads_as_a_sentence():
     words = str(Progress("starts", 3, 40, -1.25, 10, 7, 30, 12.0, 33.0))
     assert words == (
-        "3 experts (of at most 10), starts, step 40, 7 of at most 30 starts, log-likelihood -1.2500, 12 s so far, "
-        "about 33 s more at most"
+        "3 experts (of at most 10), starts, step 40, 7 of at most 30 starts, log-likelihood per row -1.2500, 12 s "
+        "so far, about 33 s more at most"
     )
-    assert str(Progress("finish", 1, 2, -1.25)) == "1 expert, finish, step 2, log-likelihood -1.2500"
+    assert str(Progress("finish", 1, 2, -1.25)) == "1 expert, finish, step 2, log-likelihood per row -1.2500"
 
 
 def test_more_starts_never_end_lower_by_much_and_mostly_higher(concrete):
     few, many = (MoERegressor(4, n_init=n, random_state=0).fit(*concrete).log_likelihood_ for n in (2, 30))
-    assert many > few - 1e-6
+    assert many > few - 1e-3

@@ -18,7 +18,7 @@ FILES = Path(__file__).parent / "files"
 """Written by `skmoe fit` and `skmoe predict --interval 0.9 --gate` of the versions that had the format."""
 
 
-@pytest.mark.parametrize("version", [1, 2, 3])
+@pytest.mark.parametrize("version", [1, 2, 3, 4])
 def test_file_written_by_an_earlier_version_predicts_as_it_did(version):
     model = skmoe.load(FILES / f"format{version}.skmoe")
     X, kept = model.encoder_.encode(open_table(FILES / "rows.csv").read())
@@ -33,13 +33,13 @@ def test_file_written_by_an_earlier_version_predicts_as_it_did(version):
     assert "standard errors from the observed information" in str(model.summary())
 
 
-@pytest.mark.parametrize("version", [1, 2, 3])
+@pytest.mark.parametrize("version", [1, 2, 3, 4])
 def test_file_of_an_earlier_format_is_saved_in_todays(version, tmp_path):
     model = skmoe.load(FILES / f"format{version}.skmoe")
     model.save(tmp_path / "again.skmoe")
     again = skmoe.load(tmp_path / "again.skmoe")
     with zipfile.ZipFile(tmp_path / "again.skmoe") as file:
-        assert json.loads(file.read("model.json"))["format"] == 4
+        assert json.loads(file.read("model.json"))["format"] == 5
     for name in ("expert_coef_", "gate_coef_", "noise_scale_", "covariance_", "covariance_robust_", "dof_"):
         np.testing.assert_array_equal(getattr(again, name), getattr(model, name))
     assert again.get_params() == model.get_params()
@@ -47,6 +47,31 @@ def test_file_of_an_earlier_format_is_saved_in_todays(version, tmp_path):
 
 
 @pytest.mark.parametrize("version", [1, 2, 3])
+def test_log_likelihood_of_an_earlier_file_becomes_the_total(version):
+    """It was the mean over rows."""
+    path = FILES / f"format{version}.skmoe"
+    with zipfile.ZipFile(path) as file:
+        header = json.loads(file.read("model.json"))
+    expected = header["numbers"]["log_likelihood_"] * header["history"]["rows"]
+    assert skmoe.load(path).log_likelihood_ == pytest.approx(expected, rel=1e-12)
+
+
+def test_log_likelihood_of_an_earlier_file_is_that_of_its_weighted_rows():
+    model, table = skmoe.load(FILES / "format4.skmoe"), open_table(FILES / "format4_rows.csv").read()
+    inputs, y, weight = model.encoder_.rows(table)
+    assert model.log_likelihood_ == pytest.approx(weight @ model.parameters_.log_density(inputs.X, y), rel=1e-6)
+
+
+@pytest.mark.parametrize("numbers", [[0] * 1000, "-1", True, None, 10**400])
+def test_log_likelihood_that_is_no_number_is_refused_before_it_is_multiplied(numbers, tmp_path):
+    path = tmp_path / "m.skmoe"
+    path.write_bytes((FILES / "format3.skmoe").read_bytes())
+    rewrite(path, change={"numbers": {"log_likelihood_": numbers}})
+    with pytest.raises(ModelFileError, match="log_likelihood_ must be a finite number"):
+        skmoe.load(path)
+
+
+@pytest.mark.parametrize("version", [1, 2, 3, 4])
 @pytest.mark.parametrize(
     "changes",
     [

@@ -88,7 +88,8 @@ class MoEClassifier(ClassifierMixin, MixtureOfExperts):
     stability_ : (k,) array
         Share of other models in which each expert is seen; NaN where there are none.
     log_likelihood_ : float
-        Mean per row.
+        Log-likelihood of the rows of the fit, without the penalty: the total over rows. With ``sample_weight`` the
+        weighted total, where weights that are not whole numbers are first scaled to a mean of one.
     n_experts_, n_iter_, n_parameters_ : int
     converged_, identified_ : bool
     covariance_, covariance_robust_ : (p, p) arrays or None
@@ -100,7 +101,8 @@ class MoEClassifier(ClassifierMixin, MixtureOfExperts):
     encoder_ : TableEncoder or None
         How the columns of a table with text and gaps became inputs.
     history_ : dict
-        The objective per iteration, the starts, and what was said of each number of experts tried.
+        The objective by iteration (log-likelihood less the penalty, mean per row), the starts, and what was said of
+        each number of experts tried.
 
     Examples
     --------

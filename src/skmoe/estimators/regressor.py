@@ -140,7 +140,8 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
     family_ : Family
         Law of the experts, with what was learned of it: the degrees of freedom ``dof`` of "student".
     log_likelihood_ : float
-        Mean per row.
+        Log-likelihood of the rows of the fit, without the penalty: the total over rows. With ``sample_weight`` the
+        weighted total, where weights that are not whole numbers are first scaled to a mean of one.
     n_experts_, n_iter_, n_parameters_ : int
     converged_, identified_ : bool
     covariance_, covariance_robust_ : (p, p) arrays or None
@@ -154,8 +155,8 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
     encoder_ : TableEncoder or None
         How the columns of a table with text and gaps became inputs.
     history_ : dict
-        The objective per iteration, the starts and which of them won, and what held-out rows, BIC and ICL said of each
-        number of experts tried.
+        The objective by iteration (log-likelihood less the penalty, mean per row), the starts and which of them won,
+        and what held-out rows, BIC and ICL said of each number of experts tried.
 
     Examples
     --------

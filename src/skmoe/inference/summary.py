@@ -129,7 +129,7 @@ def summarise(model: Any, *, robust: bool, names: Sequence[str] | None = None) -
         whose = "one for each expert in turn" if each else "shared by all experts"
         table.notes.append(f"Student t noise of {each or f'{p.family.dof:.3g}'} degrees of freedom, {how}, {whose}")
     table.notes += [
-        f"mean log-likelihood {model.log_likelihood_:.5f}, {model.n_parameters_} parameters, "
+        f"log-likelihood {model.log_likelihood_:.2f}, {model.n_parameters_} parameters, "
         f"{'converged' if model.converged_ else 'NOT CONVERGED'}",
         f"standard errors from the {'sandwich formula' if robust else 'observed information'}"
         if covariance is not None

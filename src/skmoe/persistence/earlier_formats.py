@@ -9,11 +9,14 @@ import numpy as np
 
 from skmoe.persistence.archive import ArraySpec
 from skmoe.persistence.model_schema import ARRAYS, FORMAT
+from skmoe.persistence.plain import number
 
-__all__ = ["EARLIER", "arrays_always", "header_of", "more_arrays"]
+__all__ = ["CHECKSUMS_SINCE", "EARLIER", "arrays_always", "header_of", "more_arrays"]
 
-EARLIER = (1, 2, 3)
-"""Format 1 is the first edition's; 3 has held-out rows, averaged models and calibration; 4 brings checksums."""
+EARLIER = (1, 2, 3, 4)
+"""Format 1 is the first edition's; 3 has held-out rows, averaged models and calibration; 4 brings checksums; since 5
+the log-likelihood is the total over rows."""
+CHECKSUMS_SINCE = 4
 SINCE_3 = ("dof_", "stability_", "plug_in_scale", "member_weights")
 
 
@@ -30,7 +33,17 @@ def header_of(header: Mapping[str, Any]) -> dict[str, Any]:
         new["history"] = {**new["history"], "icl": [], "held_out": [], "penalties": [], "step": 0.0}
         new["numbers"] = {**new["numbers"], "penalty_": 0.0, "gate_uncertain_": False}
         new |= {"calibration": None, "members": []}
+    mean, rows = header["numbers"]["log_likelihood_"], _counted_rows(header["history"])
+    number()(mean, "numbers.log_likelihood_")
+    new["numbers"] = {**new["numbers"], "log_likelihood_": mean * rows}
     return new
+
+
+def _counted_rows(history: Mapping[str, Any]) -> float:
+    """Return the total weight of the rows of a fit; a file that does not hold it holds the number of rows."""
+    total = history["inputs"].get("total", history["rows"])
+    number(above=0.0)(total, "history.inputs.total")
+    return float(total)
 
 
 def arrays_always(version: int) -> dict[str, ArraySpec]:

@@ -21,7 +21,7 @@ from skmoe.model.family import Family
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.model.parameters import MoEParameters
 from skmoe.persistence.archive import Archive, opened, write_archive
-from skmoe.persistence.earlier_formats import EARLIER, arrays_always, header_of, more_arrays
+from skmoe.persistence.earlier_formats import CHECKSUMS_SINCE, EARLIER, arrays_always, header_of, more_arrays
 from skmoe.persistence.errors import ModelFileError, reason
 from skmoe.persistence.model_schema import (
     AT_ORIGIN,
@@ -168,10 +168,10 @@ def _read(archive: Archive, make: Mapping[str, Callable[..., Any]], path: str) -
         raise ModelFileError(
             f"{path} was written by a later skmoe (format {version}, this one reads to {FORMAT}); upgrade skmoe"
         )
+    if version >= CHECKSUMS_SINCE and archive.sums is None:
+        raise ValueError("its checksums are missing")
     if version in EARLIER:
         header = header_of(header)
-    elif archive.sums is None:
-        raise ValueError("its checksums are missing")
     table = archive.json("table.json") if "table.json" in archive.members else None
     _check(header, table)
     specs = arrays_of(header, arrays_always(version))

@@ -60,7 +60,7 @@ __all__ = [
     "symbols",
 ]
 
-FORMAT = 4
+FORMAT = 5
 ROUNDING = 1e-9  # relative; a value on the very bound counts as inside
 
 MOST_COEFFICIENT = 1e15 * LARGEST

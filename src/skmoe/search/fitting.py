@@ -37,9 +37,9 @@ class Fitted:
     ----------
     parameters : MoEParameters
     log_likelihood : float
-        Mean per row.
+        Total over all rows; of a fit that was stopped on a sample, its mean there times their number.
     trace : array
-        The objective per iteration of the last run.
+        The objective per iteration of the last run, mean per row.
     shares : (k,) array
         Mean gate weights.
     records : tuple of StartRecord
@@ -95,7 +95,7 @@ def fitted_at(task: Task, problem: Problem, fit: Fit) -> Fitted:
     order = np.argsort(-shares, kind="stable")
     return Fitted(
         task.map.to_parameters(fit.theta, task.spec.family).permuted(order),
-        task.in_callers_units(fit.log_likelihood),
+        task.rows.total * task.in_callers_units(fit.log_likelihood),
         problem.n_parameters,
         fit.converged,
         task.in_callers_units(np.array(fit.trace)),

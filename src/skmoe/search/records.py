@@ -101,7 +101,7 @@ class Progress:
         words = [experts, f"{self.stage}, step {self.step}"]
         if self.most_starts > 1:
             words.append(f"{self.starts} of at most {self.most_starts} starts")
-        words.append(f"log-likelihood {self.log_likelihood:.4f}")
+        words.append(f"log-likelihood per row {self.log_likelihood:.4f}")
         if self.seconds_left > 1:
             words.append(f"{self.seconds:.0f} s so far, about {self.seconds_left:.0f} s more at most")
         return ", ".join(words)

@@ -69,7 +69,7 @@ def fit_spectral(
     order = np.argsort(-shares, kind="stable")
     return Fitted(
         model.permuted(order),
-        log_likelihood(model, rows.X, y, weight) / moments.total,
+        log_likelihood(model, rows.X, y, weight),
         (2 * found - 1) * d + (noise is None),
         gate.converged,
         gate.log_likelihood,
