@@ -1,6 +1,6 @@
 """What each part of the search is worth: the same fits with one part switched off, or one number changed.
 
-    python benchmarks/search/ablation.py [--parts NAME ...] [--numbers NAME ...] [--experts 2 3 4 6 8] [--seeds 3]
+    python benchmarks/search/parts.py [--parts NAME ...] [--numbers NAME ...] [--experts 2 3 4 6 8] [--seeds 3]
                                          [--penalties 0.3 0] [--simulated] [--folder FOLDER] [--jobs 2] [--minutes M]
                                          [--out FILE] [--merge FILE ...]
 
@@ -155,7 +155,7 @@ def run(arguments: argparse.Namespace, console: Console) -> list[dict[str, Any]]
             if late:
                 left = []
             while left and len(running) < arguments.jobs:
-                task = ("benchmarks.search.ablation", "run_all", left.pop(), variants, arguments.folder)
+                task = ("benchmarks.search.parts", "run_all", left.pop(), variants, arguments.folder)
                 running.add(pool.submit(call, *task))
             finished, running = wait(running, return_when=FIRST_COMPLETED)
             for future in finished:
