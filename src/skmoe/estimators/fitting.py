@@ -18,6 +18,7 @@ from skmoe.inference import (
     coarse_outputs,
     covariance_of,
     few_rows,
+    from_root,
     held_out_coverage,
     profile_intervals,
     regime_stability,
@@ -146,11 +147,12 @@ def _store(model: Any, learned: Learned) -> SmallSample:
     model.expert_coef_, model.expert_intercept_ = p.A, p.expert_intercept
     model.gate_coef_, model.gate_intercept_ = p.W, p.gate_intercept
     model.shares_ = fitted.shares
-    at_origin, robust = (
-        (None, None) if covariance is None else (few.corrected(C, d, m) for C in (covariance.model, covariance.robust))
-    )
-    model.covariance_at_origin_ = None if p.origin is None else at_origin
-    model.covariance_, model.covariance_robust_ = (at_zero(C, k, p.origin, m) for C in (at_origin, robust))
+    model.covariance_ = model.covariance_robust_ = model.covariance_at_origin_ = None
+    if covariance is not None:
+        at_origin, robust = (few.corrected(root, d, m) for root in (covariance.model, covariance.robust))
+        model.covariance_at_origin_ = None if p.origin is None else from_root(at_origin)
+        model.covariance_ = from_root(at_zero(at_origin, k, p.origin, m))
+        model.covariance_robust_ = from_root(at_zero(robust, k, p.origin, m))
     store_errors(model)
     model.profile_intervals_ = profile_intervals(fitted.optimum, p)
     model.n_experts_, model.n_parameters_ = k, fitted.n_parameters

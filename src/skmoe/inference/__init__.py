@@ -2,7 +2,7 @@
 
 from skmoe.inference.calibrate import calibration_of, held_out_coverage
 from skmoe.inference.correction import SmallSample, small_sample, small_sample_correction
-from skmoe.inference.covariance import Covariance, at_zero, covariance_of, split_errors
+from skmoe.inference.covariance import Covariance, at_zero, covariance_of, from_root, split_errors
 from skmoe.inference.diagnosis import FewRowsWarning, RoundedOutputWarning, coarse_outputs, diagnose, few_rows
 from skmoe.inference.fitted_range import Outside, rows_outside
 from skmoe.inference.gate_change import Input, gate_changes, inputs_of
@@ -31,6 +31,7 @@ __all__ = [
     "diagnose",
     "feature_names",
     "few_rows",
+    "from_root",
     "gate_changes",
     "held_out_coverage",
     "inputs_of",

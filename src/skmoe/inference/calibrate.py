@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skmoe.inference.correction import correction_of, small_sample
-from skmoe.inference.covariance import covariance_of
+from skmoe.inference.covariance import covariance_of, from_root
 from skmoe.likelihood import InputMap, Problem, Theta
 from skmoe.model.calibration import Calibration
 from skmoe.model.gaussian import GaussianFamily
@@ -116,5 +116,6 @@ def corrected_law(problem: Problem, theta: Theta) -> PredictiveLaw:
     if covariance is None:
         return PredictiveLaw.of(parameters)
     few, d = small_sample(optimum, problem.k), parameters.A.shape[1]
-    correction = correction_of(few.corrected(covariance.model, d), parameters.sigma * np.sqrt(few.factor), few.dof, d)
+    scaled = from_root(few.corrected(covariance.model, d))
+    correction = correction_of(scaled, parameters.sigma * np.sqrt(few.factor), few.dof, d)
     return PredictiveLaw((parameters,), np.ones(1), corrections=(correction,))

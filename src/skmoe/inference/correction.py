@@ -34,13 +34,11 @@ class SmallSample:
     factor: np.ndarray
     dof: np.ndarray
 
-    def corrected(self, covariance: np.ndarray, d: int, m: int = 1) -> np.ndarray:
-        """A covariance over (A, b, W, c, sigma) with d inputs, scaled in place: experts and noise, not the gate."""
-        k, root = len(self.factor), np.sqrt(self.factor)
-        each = np.concatenate([np.repeat(root, m * d), np.repeat(root, m), np.ones(k * (d + 1)), root])
-        covariance *= each[:, None]
-        covariance *= each
-        return covariance
+    def corrected(self, root: np.ndarray, d: int, m: int = 1) -> np.ndarray:
+        """Root of a covariance over (A, b, W, c, sigma) with d inputs, scaled: experts and noise, not the gate."""
+        k, scale = len(self.factor), np.sqrt(self.factor)
+        each = np.concatenate([np.repeat(scale, m * d), np.repeat(scale, m), np.ones(k * (d + 1)), scale])
+        return root * each[:, None]
 
 
 def small_sample(optimum: Optimum | None, k: int) -> SmallSample:
@@ -62,11 +60,11 @@ def _effective_parameters(optimum: Optimum) -> np.ndarray:
     """Parameters that each expert spends on its rows, (k,), at most as many as it has coefficients."""
     problem, fit = optimum.problem, optimum.fit
     k, De = problem.k, problem.De
-    if k == 1 or fit.inverse is None or problem.total > MANY_ROWS * problem.n_parameters:
+    if k == 1 or fit.inverse_root is None or problem.total > MANY_ROWS * problem.n_parameters:
         return np.full(k, float(De))
     gram = expert_grams(problem, fit.theta) / problem.family.step_scale(fit.theta.sigma)[:, None, None]
-    blocks = np.stack([fit.inverse[i * De : (i + 1) * De, i * De : (i + 1) * De] for i in range(k)])
-    return np.minimum(np.sum(blocks * gram, axis=(1, 2)), De)
+    roots = fit.inverse_root[: k * De].reshape(k, De, -1)
+    return np.minimum(np.sum((gram @ roots) * roots, axis=(1, 2)), De)
 
 
 def small_sample_correction(model: Any) -> Correction | None:

@@ -9,14 +9,25 @@ import numpy as np
 from skmoe.likelihood import score_outer
 from skmoe.search import Optimum
 
-__all__ = ["Covariance", "at_zero", "callers_slopes", "covariance_of", "slopes_at_zero", "split", "split_errors"]
+__all__ = [
+    "Covariance",
+    "at_zero",
+    "callers_slopes",
+    "covariance_of",
+    "from_root",
+    "slopes_at_zero",
+    "split",
+    "split_errors",
+]
 
 
 @dataclass(frozen=True)
 class Covariance:
-    """Covariance of (A, b, W, c, sigma) in the caller's units, laid out as one vector, in two versions.
+    r"""Covariance of (A, b, W, c, sigma) in the caller's units, laid out as one vector, in two versions.
 
-    Intercepts are those at the origin of the parameters, see `MoEParameters`.
+    Each version is a root F, (q, r), of the covariance :math:`F F^\top`. Maps of the parameters multiply the root, so
+    that the covariance is symmetric, and no variance negative, however large its condition number. Intercepts are those
+    at the origin of the parameters, see `MoEParameters`.
     """
 
     model: np.ndarray  # by the observed information
@@ -28,26 +39,33 @@ def covariance_of(optimum: Optimum | None, *, robust: bool = True) -> Covariance
 
     Without `robust` the pass over the rows that the sandwich formula needs is saved, and both versions are the same.
     """
-    inverse = None if optimum is None else optimum.fit.inverse
-    if optimum is None or inverse is None:
+    root = None if optimum is None else optimum.fit.inverse_root
+    if optimum is None or root is None:
         return None
-    problem, fit = optimum.problem, optimum.fit
-    outer = fit.curvature.information
-    if robust:
-        outer = score_outer(problem, fit.theta) if fit.curvature.outer is None else fit.curvature.outer
-    inner = covariances(inverse, outer, problem.total)
-    J = callers_slopes(optimum)
-    return Covariance(*(J @ C @ J.T for C in inner))
+    problem, fit, J = optimum.problem, optimum.fit, callers_slopes(optimum)
+    model = J @ root / np.sqrt(problem.total)
+    if not robust:
+        return Covariance(model, model)
+    outer = score_outer(problem, fit.theta) if fit.curvature.outer is None else fit.curvature.outer
+    return Covariance(model, model @ sandwich_root(root, outer))
 
 
-def covariances(inverse: np.ndarray, outer: np.ndarray, n: float) -> tuple[np.ndarray, np.ndarray]:
-    """Covariance of the estimate by the observed information, and its sandwich version, (p, p) each.
+def sandwich_root(root: np.ndarray, outer: np.ndarray) -> np.ndarray:
+    r"""Root of the sandwich formula, to be multiplied by that of the covariance by the information.
 
-    The `inverse` of the information and `outer` are per row; parameters that are not free (noise on its floor), zero in
-    the inverse, have no variance.
+    With :math:`R R^\top` the inverse of the information H and :math:`S S^\top` the mean outer product of the scores,
+    :math:`H^{-1} S S^\top H^{-1} = R T T^\top R^\top` with :math:`T = R^\top S`.
     """
-    inverse = inverse / n
-    return 0.5 * (inverse + inverse.T), n * inverse @ outer @ inverse
+    scale = np.sqrt(np.diag(outer))
+    scale = np.where(scale > 0, scale, 1.0)
+    values, vectors = np.linalg.eigh(outer / np.outer(scale, scale))
+    return root.T @ (scale[:, None] * vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+def from_root(root: np.ndarray) -> np.ndarray:
+    """Return the covariance of a root: symmetric to the last digit."""
+    covariance = root @ root.T
+    return 0.5 * (covariance + covariance.T)
 
 
 def callers_slopes(optimum: Optimum) -> np.ndarray:
@@ -74,15 +92,12 @@ def _blocks(which: np.ndarray, part: np.ndarray) -> np.ndarray:
     return product.reshape(len(which) * len(part), which.shape[1] * part.shape[1])
 
 
-def at_zero(covariance: np.ndarray | None, k: int, origin: np.ndarray | None, m: int = 1) -> np.ndarray | None:
-    """The covariance with intercepts at inputs of zero, from that with intercepts at an origin (d,).
+def at_zero(root: np.ndarray, k: int, origin: np.ndarray | None, m: int = 1) -> np.ndarray:
+    """Return the root of the covariance with intercepts at inputs of zero, from that with intercepts at an origin (d,).
 
     Experts have m predictors each.
     """
-    if covariance is None or origin is None:
-        return covariance
-    J = slopes_at_zero(k, origin, m)
-    return J @ covariance @ J.T
+    return root if origin is None else slopes_at_zero(k, origin, m) @ root
 
 
 def slopes_at_zero(k: int, origin: np.ndarray, m: int = 1) -> np.ndarray:

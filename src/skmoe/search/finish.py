@@ -18,7 +18,7 @@ from skmoe.search.ascent import SUFFICIENT, Ascent, Point
 from skmoe.search.compiled import batch_ascent
 from skmoe.search.config import SearchConfig
 from skmoe.search.records import Control
-from skmoe.search.solvers import Pair, inverse_over, two_loop
+from skmoe.search.solvers import Pair, inverse_root, two_loop
 
 __all__ = ["EMTrace", "Fit", "extend", "maximise", "newton_is_costly", "polish", "run_em"]
 
@@ -59,9 +59,9 @@ class Fit:
         return self.trace[-1]
 
     @cached_property
-    def inverse(self) -> np.ndarray | None:
-        """Inverse of the information over the free parameters, zero for others, (p, p); None where it is singular."""
-        return inverse_over(self.curvature.information, self.free)
+    def inverse_root(self) -> np.ndarray | None:
+        """Root of the inverse information over the free parameters, see `solvers`; None where it is singular."""
+        return inverse_root(self.curvature.information, self.free)
 
     @classmethod
     def of(cls, ascent: Ascent, converged: bool) -> Fit:

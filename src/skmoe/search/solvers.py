@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import linalg
 
-__all__ = ["cholesky", "inverse_over", "saddle_step", "solve_each", "two_loop"]
+__all__ = ["cholesky", "inverse_root", "saddle_step", "solve_each", "two_loop"]
 
 SINGULAR = 1e-12  # eigenvalues below this part of the largest are directions that no row informs
 WELL_CONDITIONED = 1e-5  # ratio of a Cholesky factor's diagonal above which a system is solved by it
@@ -58,15 +58,17 @@ def cholesky(H: np.ndarray) -> tuple[np.ndarray, bool] | None:
     return factor * scale[:, None], True
 
 
-def inverse_over(H: np.ndarray, free: np.ndarray) -> np.ndarray | None:
-    """Inverse over some of the parameters, zero for the others, (p, p); None where there is no `cholesky` factor."""
-    inside = np.ix_(free, free)
-    factor = cholesky(H[inside])
+def inverse_root(H: np.ndarray, free: np.ndarray) -> np.ndarray | None:
+    r"""Root R of the inverse :math:`R R^\top` over some of the parameters, zero for the others, (p, p).
+
+    None where there is no `cholesky` factor.
+    """
+    factor = cholesky(H[np.ix_(free, free)])
     if factor is None:
         return None
-    inverse = np.zeros_like(H)
-    inverse[inside] = linalg.cho_solve(factor, np.eye(len(factor[0])))
-    return inverse
+    root = np.zeros_like(H)
+    root[np.ix_(free, free)] = linalg.solve_triangular(factor[0], np.eye(len(factor[0])), lower=True).T
+    return root
 
 
 def saddle_step(H: np.ndarray, gradient: np.ndarray) -> np.ndarray:
