@@ -45,9 +45,9 @@ def command(*words: Any) -> tuple[str, list[str], float]:
     from skmoe.cli import app
     from skmoe.cli.failures import DEBUG, exit_code_of, one_line
 
-    os.environ[DEBUG] = "1"  # lets errors through, so that the record can say where they were raised
     start = time.perf_counter()
-    result = CliRunner().invoke(app, [str(word) for word in words])
+    # errors are let through, so that the record can say where they were raised
+    result = CliRunner().invoke(app, [str(word) for word in words], env={DEBUG: "1"})
     seconds = round(time.perf_counter() - start, 2)
     error = result.exception
     if error is not None and not isinstance(error, SystemExit):
