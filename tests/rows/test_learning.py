@@ -1,5 +1,7 @@
 """What becomes of the columns of real tables: rare categories, gaps, numbers with stray text, row numbers, dates."""
 
+import datetime
+
 import numpy as np
 import pytest
 
@@ -253,6 +255,57 @@ def test_hours_are_those_of_the_clock(first, second, hours):
     X, _ = encoder.encode(pa.table(columns))
     np.testing.assert_allclose(X[:2, 1], hours)
     assert "holds dates, which became days since 2021-03-01, hour" in told(encoder)
+
+
+YEARS, MONTH = [1960 + i // 12 for i in range(48)], [i % 12 for i in range(48)]
+NAMES = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "months"),
+    [
+        ([f"{1960 + i // 4} Q{i % 4 + 1}" for i in range(48)], 3),
+        ([f"{1960 + i // 4}Q{i % 4 + 1}" for i in range(48)], 3),
+        ([f"{1960 + i // 4}-q{i % 4 + 1}" for i in range(48)], 3),
+        ([f"Q{i % 4 + 1} {1960 + i // 4}" for i in range(48)], 3),
+        ([f"{year} {NAMES[month]}" for year, month in zip(YEARS, MONTH, strict=True)], 1),
+        ([f"{NAMES[month]} {year}" for year, month in zip(YEARS, MONTH, strict=True)], 1),
+        ([f"{NAMES[month]}-{year}" for year, month in zip(YEARS, MONTH, strict=True)], 1),
+        ([f"{year}-{month + 1:02}" for year, month in zip(YEARS, MONTH, strict=True)], 1),
+        ([f"{year}M{month + 1}" for year, month in zip(YEARS, MONTH, strict=True)], 1),
+    ],
+)
+def test_quarters_and_months_of_a_year_are_dates(texts, months):
+    encoder = learned({"when": texts, "y": np.arange(48.0)})
+    assert encoder.features == ["when: days", "when: month"]
+    X, keep = encoder.encode(pa.table({"when": texts}))
+    first = (np.datetime64("1960-01") + months * np.arange(48)).astype("datetime64[D]")
+    assert keep.all()
+    np.testing.assert_array_equal(X[:, 0], (first - first[0]).astype(int))
+    np.testing.assert_array_equal(X[:, 1], months * np.arange(48) % 12 + 1)
+
+
+@pytest.mark.parametrize(
+    "write", ["{0:%H:%M}", "{0:%H:%M:%S}", "{0:%I:%M %p}", "{0:%H:%M:%S}.25"], ids=["minutes", "seconds", "am", "parts"]
+)
+def test_times_of_day_are_hours(write):
+    times = [datetime.time(i % 24, 30 * (i % 2)) for i in range(48)]
+    texts = [None, *(write.format(time) for time in times[1:])]
+    encoder = learned({"at": texts, "y": np.arange(48.0)})
+    assert encoder.features == ["at: hour"]
+    assert "column 'at' holds times of day, which became hour" in told(encoder)
+    assert "1 missing value was filled with the median, 12:00" in told(encoder)
+    hours = np.array([time.hour + time.minute / 60 for time in times])
+    np.testing.assert_array_equal(encoder.encode(pa.table({"at": texts}))[0][1:, 0], hours[1:])
+    typed = learned({"at": pa.array(times), "y": np.arange(48.0)})
+    assert typed.features == ["at: hour"]
+    np.testing.assert_array_equal(typed.encode(pa.table({"at": pa.array(times)}))[0][:, 0], hours)
+
+
+@pytest.mark.parametrize("texts", [["10-12", "1-3"], ["4:3", "16:9"], ["may 12", "jun 11"], ["2011-2012", "2012-2013"]])
+def test_ranges_and_ratios_are_no_dates(texts):
+    encoder = learned({"of": texts * 24, "y": np.arange(48.0)})
+    assert encoder.features == [f"of={sorted(texts)[1]}"]
 
 
 def test_dates_that_can_be_read_in_two_ways_are_said():

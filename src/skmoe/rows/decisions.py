@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from skmoe.rows.columns import GAP, OTHER, Column
+from skmoe.rows.dates import CLOCK
 from skmoe.rows.profiles import MOST_DIFFERENT, ColumnProfile, DateRange, median
 from skmoe.rows.table_errors import TableError, arrow, listed
 
@@ -145,9 +146,10 @@ def _one_number(profile: ColumnProfile, kind: str, missing: str, dates: Sequence
     if kind == "number" and profile.grouped:
         notes.append(f"column {name!r}: numbers with thousand separators or signs of a currency or percent were read")
     parts: tuple[str, ...] = ()
-    found, how = DateRange(), None
+    found, how, clock = DateRange(), None, False
     if kind == "date":
         how, found = next(iter(profile.dates.items()))
+        clock = how in CLOCK or arrow().types.is_time(profile.type)
         parts = tuple(
             part for part in dates if found.varies(part) and not (part == "weekday" and not found.varies("day"))
         )
@@ -155,7 +157,7 @@ def _one_number(profile: ColumnProfile, kind: str, missing: str, dates: Sequence
     if constant:
         return Decision(name, None, (*notes, _constant(name, gaps)), marks=marks)
     if kind == "date":
-        notes.append(_about_dates(name, how, found, parts, list(profile.dates)))
+        notes.append(_about_dates(name, how, found, parts, list(profile.dates), clock=clock))
     fill, flag = None, False
     if missing in ("level", "impute"):
         if gaps > MOST_EMPTY * profile.rows:
@@ -169,7 +171,7 @@ def _one_number(profile: ColumnProfile, kind: str, missing: str, dates: Sequence
         flag = flagged and gaps >= rare_rows(profile.rows)
         if gaps:
             words = "1 missing value was" if gaps == 1 else f"{gaps} missing values were"
-            said = f"column {name!r}: {words} filled with {_shown(fill, kind)}"
+            said = f"column {name!r}: {words} filled with {_shown(fill, 'clock' if clock else kind)}"
             notes.append(said + (f", and the input '{name}={GAP}' says where" if flag else ""))
     if kind == "number" and profile.rounded:
         words = f"{profile.rounded.words} ({_rows(profile.rounded.count)}): subtract its smallest value"
@@ -203,6 +205,8 @@ def _mostly(profile: ColumnProfile) -> float:
 def _shown(fill: float, kind: str) -> str:
     if kind == "boolean":
         return f"the most frequent value, {'true' if fill else 'false'}"
+    if kind == "clock":
+        return f"the median, {np.datetime64(int(fill), 's').item():%H:%M}"
     return f"the median, {_day(fill) if kind == 'date' else format(fill, 'g')}"
 
 
@@ -210,7 +214,11 @@ def _day(seconds: float) -> str:
     return str(np.datetime64(int(seconds), "s").astype("datetime64[D]"))
 
 
-def _about_dates(name: str, how: str | None, found: DateRange, parts: Sequence[str], fits: list[Any]) -> str:
+def _about_dates(
+    name: str, how: str | None, found: DateRange, parts: Sequence[str], fits: list[Any], *, clock: bool
+) -> str:
+    if clock:
+        return f"column {name!r} holds times of day, which became hour"
     written = f" (read as {how})" if len(fits) > 1 else ""
     named = ["days since " + _day(found.first) if part == "days" else part for part in parts]
     return f"column {name!r} holds dates{written}, which became {', '.join(named)}; --dates chooses others"

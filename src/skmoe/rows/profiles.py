@@ -149,7 +149,7 @@ class ColumnProfile:
         self.rows = self.missing = self.numbers = self.infinite = 0
         self.low, self.high, self.grouped, self.rounded = np.inf, -np.inf, False, Rounded()
         self.text = categorical or is_text(kind)
-        self.temporal = types.is_date(kind) or types.is_timestamp(kind)
+        self.temporal = types.is_date(kind) or types.is_timestamp(kind) or types.is_time(kind)
         self.counts: dict[str, int] | None = {} if self.text else None
         self.order: list[str] = []
         self.odd: dict[str, int] = {}
