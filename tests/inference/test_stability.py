@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from skmoe import MoERegressor
-from skmoe.inference.stability import _kappa, seen_again
+from skmoe.search.seen_again import _kappa, seen_again
 
 
 @pytest.fixture(scope="module")

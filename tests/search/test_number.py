@@ -1,4 +1,5 @@
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -6,7 +7,7 @@ import pytest
 from problems import task_of
 from skmoe import make_moe
 from skmoe.search.config import SearchConfig
-from skmoe.search.number import choose, gain
+from skmoe.search.number import Tried, _simplest, choose, gain
 from skmoe.search.records import OutOfTimeError
 
 
@@ -31,6 +32,36 @@ def test_a_larger_number_must_gain_more_than_a_standard_error():
         assert choice.k == 1 or mean > error
     assert choice.k == 1
     assert choice.penalty == 0  # of one expert
+
+
+def tried(k, mean, seen, n=400, error=0.002):
+    """Held-out log densities of so many experts, whose differences have that standard error, or nearly."""
+    noise = np.random.default_rng(k).choice([-1, 1], n) * error * np.sqrt(n / 2)
+    return Tried(k, mean + noise - np.mean(noise), np.nan, seen, [], None, 0.0, 0.0, 0)
+
+
+@pytest.mark.parametrize(("gained", "seen", "k"), [(0.015, 1.0, 3), (0.015, 0.1, 2), (0.03, 0.1, 3), (0.001, 1.0, 2)])
+def test_experts_that_no_other_fold_shows_must_gain_more(gained, seen, k):
+    numbers = [tried(1, -1.0, 1.0), tried(2, 0.0, 1.0), tried(3, gained, seen)]
+    folds = SimpleNamespace(weight=np.ones(400))
+    assert _simplest(numbers, folds, SearchConfig()).k == k
+
+
+def test_smallest_number_within_a_standard_error_of_the_best_is_chosen():
+    """Four gain too little over three, and five gain over three what they do not gain over four."""
+    numbers = [tried(3, 0.0, 1.0), tried(4, 0.0015, 1.0), tried(5, 0.0025, 1.0)]
+    folds = SimpleNamespace(weight=np.ones(400))
+    (small, _), (large, error) = (gain(numbers[2].held_out, t.held_out, folds.weight) for t in numbers[1::-1])
+    assert small < error < large
+    assert _simplest(numbers, folds, SearchConfig(unseen_gain=0.0)).k == 4
+
+
+def test_experts_that_rows_have_are_seen_in_every_fold():
+    X, y, _ = make_moe(800, 3, 2, noise_scale=0.2, random_state=1)
+    choice = choose(*task_of(X, y)[:1], "auto", 0, np.random.default_rng(0))
+    seen = {t.k: t.seen for t in choice.tried}
+    assert seen[1] == seen[2] == 1.0
+    assert seen[3] < 1.0
 
 
 def test_criteria_are_those_of_the_model_at_hand():

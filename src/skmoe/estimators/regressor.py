@@ -53,7 +53,8 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
     ----------
     n_experts : int or "auto", default 2
         "auto" chooses by the log density of held-out rows, from one upwards, as long as there are two rows for each
-        parameter; a larger number must gain more than a standard error.
+        parameter; a larger number must gain more than a standard error, and the more the fewer of its experts are seen
+        again where other rows are left out.
     family : str or Family, default "gaussian"
         Law of an expert's output given its predictor: "gaussian", "student", "poisson", "negative-binomial", "gamma",
         "lognormal", "binomial", "censored-gaussian", "censored-lognormal", "truncated-gaussian", "truncated-lognormal",

@@ -1,7 +1,8 @@
 """The number of experts and the strength of the penalty, chosen by the log density of held-out rows.
 
-A larger number of experts is taken where held-out rows gain more than a standard error by it. The penalty is chosen
-after the number, and stays at its default unless another strength gains more than a standard error.
+A larger number of experts is taken where held-out rows gain more than a standard error by it, and the more the fewer of
+its experts are seen again across folds. The penalty is chosen after the number, and stays at its default unless another
+strength gains more than a standard error.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from skmoe.search.folds import (
     folds_of,
 )
 from skmoe.search.records import OutOfTimeError, Progress
+from skmoe.search.seen_again import memberships, seen_again
 from skmoe.search.task import Task, most_experts
 
 __all__ = ["Choice", "Tried", "choose", "gain"]
@@ -40,6 +42,8 @@ class Tried:
         Log densities of held-out rows, calibrated, on the standardised scale.
     averaged : float
         Mean of the same for the average of all models fitted with so many experts; NaN where no average is asked for.
+    seen : float
+        Share of the experts that are seen in the best fit of another fold, mean over folds and other folds.
     fits : list of FoldFits
         One for each strength of the penalty.
     theta : Theta
@@ -52,6 +56,7 @@ class Tried:
     k: int
     held_out: np.ndarray
     averaged: float
+    seen: float
     fits: list[FoldFits]
     theta: Theta
     log_likelihood: float
@@ -122,9 +127,9 @@ def choose(task: Task, n_experts: int | str, averaging: int, rng: np.random.Gene
     except (KeyboardInterrupt, OutOfTimeError):
         if not tried:
             return _stopped(task, ladder[0], tell)
-        best = _best_number(tried, config.most_experts, folds)
+        best = _simplest(tried, folds, config)
         return Choice(best.k, task.penalty, tried=tried, stopped_at=best.theta)
-    best = _best_number(tried, config.most_experts, folds)
+    best = _simplest(tried, folds, config)
     choice = Choice(best.k, task.penalty if best.k > 1 else 0.0, folds, best.fits[0], tried)
     if best.k == 1:
         return choice
@@ -202,6 +207,7 @@ def _judged(task: Task, folds: Folds, fits: list[FoldFits], averaging: int, tell
         k,
         HeldOut.of(folds, [fits[0].of_best()], [1.0]).calibrated(),
         averaged,
+        _seen_again(folds, fits[0]),
         fits,
         theta,
         mean_log_likelihood(problem, theta),
@@ -234,6 +240,25 @@ def _best_number(tried: list[Tried], most: int, folds: Folds) -> Tried:
         if mean > error and t.k <= most:
             best = t
     return best
+
+
+def _simplest(tried: list[Tried], folds: Folds, config: SearchConfig) -> Tried:
+    """The smallest number of experts over which the best one gains too little."""
+    best = _best_number(tried, config.most_experts, folds)
+    for t in tried[: tried.index(best)]:
+        mean, error = gain(best.held_out, t.held_out, folds.weight)
+        if mean <= max(error, config.unseen_gain * (1 - best.seen)):
+            return t
+    return best
+
+
+def _seen_again(folds: Folds, fits: FoldFits) -> float:
+    """Share of the experts of each fold's best fit that are seen in the best fit of another fold."""
+    if fits.k == 1:
+        return 1.0
+    each = [memberships(folds.rows, one.family, theta) for one, theta in zip(fits.problems, fits.best, strict=True)]
+    others = [[R for R in each if R is not own] for own in each]
+    return float(np.mean([seen_again(R, rest, folds.weight) for R, rest in zip(each, others, strict=True)]))
 
 
 def _with_penalty(task: Task, folds: Folds, choice: Choice, fits: FoldFits, chosen: bool, tell: OnStep) -> Choice:

@@ -159,7 +159,7 @@ def _choice_in_words(data: ReportData, numbers: list[int]) -> str:
     return " ".join(
         [
             f"{tried} and judged by the log density of rows held out: a larger number has to gain more than a standard "
-            f"error. {chosen}.",
+            f"error, and the more the fewer of its experts are seen again in other folds. {chosen}.",
             *(ties or ["No other number is within a standard error of it."]),
         ]
     )
