@@ -11,6 +11,7 @@ import io
 import re
 import runpy
 import shlex
+import tomllib
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -155,3 +156,24 @@ def test_tests_that_a_page_names_exist(page):
     for path, test in re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", page.read_text()):
         assert (ROOT / path).is_file(), path
         assert not test or f"def {test}(" in (ROOT / path).read_text(), f"{path}::{test}"
+
+
+def test_landing_page_says_how_to_install_and_where_the_source_is():
+    page = ROOT / "docs" / "index.md"
+    source = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Source"]
+    first = blocks(page)[0]
+    assert first.language == "shell"
+    assert first.text.splitlines() == [f"git clone {source}", 'pip install "./skmoe[data,plot]"']
+    assert f"]({source})" in page.read_text()
+
+
+def test_examples_are_shown_in_the_order_of_their_numbers():
+    names = sorted(path.name for path in (ROOT / "examples").glob("plot_*.py"))
+    assert [int(example.split("_")[1]) for example in names] == list(range(1, len(names) + 1))
+
+
+def test_pages_know_that_outputs_and_columns_may_be_other_than_numbers():
+    text = {page: (ROOT / "docs" / page).read_text() for page in ("guide/model.md", "flexmix.md")}
+    assert "(families.md)" in text["guide/model.md"]
+    assert "is a class or a count" not in text["guide/model.md"]  # now families and MoEClassifier
+    assert "must be numbers" not in text["flexmix.md"]  # text becomes dummies, as the page shows

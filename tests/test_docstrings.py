@@ -1,6 +1,7 @@
 """Every public function and method says what it takes and what it returns, as numpydoc wants it."""
 
 import inspect
+import re
 from pathlib import Path
 
 import pytest
@@ -70,9 +71,9 @@ def test_public_functions_are_found():
 
 PAPER = [
     *(f"skmoe.{name}" for name in ("label_transform", "learn_experts", "learn_gate", "plain_tensor_method")),
-    *(f"skmoe.spectral.scores.{name}" for name in ("second_score", "third_score")),
-    *(f"skmoe.spectral.moments.{name}" for name in ("score_moment", "second_moment", "third_moment")),
-    *(f"skmoe.spectral.decomposition.{name}" for name in ("matching", "orth_als", "orth_als_t2", "power_method")),
+    *(f"skmoe.scores.{name}" for name in ("second_score", "third_score")),
+    *(f"skmoe.moments.{name}" for name in ("score_moment", "second_moment", "third_moment")),
+    *(f"skmoe.decomposition.{name}" for name in ("matching", "orth_als", "orth_als_t2", "power_method")),
     *(f"skmoe.spectral.{name}" for name in ("em_objective", "em_operator", "ratio", "SpectralOptions")),
     *(f"skmoe.spectral.{name}_constant" for name in ("robustness", "stability")),
     *(f"skmoe.spectral.{name}" for name in ("concavity_constants", "noise_threshold")),
@@ -87,3 +88,25 @@ def test_pieces_of_the_paper_are_on_the_api_page_with_an_example(name):
     assert ">>> " in inspect.getdoc(value)
     page = Path(__file__).parent.parent / "docs" / "api.md"
     assert f"   {name.removeprefix('skmoe.')}\n" in page.read_text()
+
+
+def entries_of_the_api_page() -> list[tuple[str, str, str]]:
+    """Return the heading, the modules that it names and the entry, for each entry of the page."""
+    page = (Path(__file__).parent.parent / "docs" / "api.md").read_text()
+    found = []
+    for section in re.split(r"^##+ ", page, flags=re.MULTILINE)[1:]:
+        heading, _, text = section.partition("\n")
+        modules = " ".join(re.findall(r"`skmoe\.(\w+)`", heading))
+        found += [(heading, modules, entry) for entry in re.findall(r"^   (\w[\w.]*)$", text, re.MULTILINE)]
+    return found
+
+
+@pytest.mark.parametrize(("heading", "modules", "entry"), entries_of_the_api_page())
+def test_api_page_names_modules_one_way_and_cuts_no_first_sentence(heading, modules, entry):
+    value = skmoe
+    for part in entry.split("."):
+        value = getattr(value, part)
+    home = entry.rpartition(".")[0]
+    assert not modules or not home or home in modules.split(), heading
+    # the page shows the first sentence, which for Sphinx ends at a full stop with a space after it
+    assert not re.search(r"\.\.\.\s", inspect.getdoc(value).partition("\n")[0])

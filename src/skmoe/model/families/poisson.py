@@ -54,7 +54,7 @@ class PoissonLaw(Law):
 
 @dataclass(frozen=True)
 class PoissonFamily(Family):
-    """Counts 0, 1, 2, ... whose variance is their mean exp(eta)."""
+    """Counts whose variance is their mean exp(eta)."""
 
     name = "poisson"
     discrete = True
