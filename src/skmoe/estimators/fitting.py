@@ -17,7 +17,7 @@ from skmoe.inference import (
     calibration_of,
     coarse_outputs,
     covariance_of,
-    few_rows,
+    few_rows_of_fit,
     from_root,
     held_out_coverage,
     profile_intervals,
@@ -26,7 +26,6 @@ from skmoe.inference import (
     small_sample,
     split_errors,
 )
-from skmoe.inference.diagnosis import FAR_TOO_FEW
 from skmoe.model.checks import check_outputs
 from skmoe.model.families import BinomialFamily, MultinomialFamily, get_family, with_second_column
 from skmoe.model.family import Family
@@ -148,7 +147,7 @@ def _store(model: Any, learned: Learned) -> SmallSample:
     model.gate_coef_, model.gate_intercept_ = p.W, p.gate_intercept
     model.shares_ = fitted.shares
     model.covariance_ = model.covariance_robust_ = model.covariance_at_origin_ = None
-    if covariance is not None:
+    if covariance is not None and not few.none_left:
         at_origin, robust = (few.corrected(root, d, m) for root in (covariance.model, covariance.robust))
         model.covariance_at_origin_ = None if p.origin is None else from_root(at_origin)
         model.covariance_ = from_root(at_zero(at_origin, k, p.origin, m))
@@ -158,7 +157,7 @@ def _store(model: Any, learned: Learned) -> SmallSample:
     model.n_experts_, model.n_parameters_ = k, fitted.n_parameters
     model.log_likelihood_ = fitted.log_likelihood
     model.n_iter_ = max(len(fitted.trace) - 1, 1)
-    model.converged_, model.identified_ = bool(fitted.converged), bool(fitted.identified)
+    model.converged_, model.identified_ = bool(fitted.converged), bool(fitted.identified) and not few.none_left
     coverage = _store_what_rows_held_out_say(model, learned)
     found = fitted.spectral
     model.history_ = {
@@ -248,5 +247,5 @@ def _say_what_went_wrong(fitted: Fitted, model: Any, control: Control) -> None:
             ConvergenceWarning,
             stacklevel=4,
         )
-    if model.n_experts_ > 1 and (few := few_rows(model, FAR_TOO_FEW)):
+    if few := few_rows_of_fit(model):
         warnings.warn(few[0], FewRowsWarning, stacklevel=4)

@@ -122,11 +122,12 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
     expert_coef_, gate_coef_ : (k, d) arrays
     expert_intercept_, gate_intercept_, noise_scale_ : (k,) arrays
     expert_coef_se_, gate_coef_se_, expert_intercept_se_, gate_intercept_se_, noise_scale_se_ : arrays
-        Standard errors of the above, NaN where the data do not identify the model.
+        Standard errors of the above, NaN where the data do not identify the model. One expert with as many coefficients
+        as rows has none, an unknown noise scale (NaN), and infinite intervals.
     shares_ : (k,) array
         Mean gate weight of each expert.
     dof_ : (k,) array
-        Degrees of freedom of each expert: its rows less the parameters it spends on them.
+        Degrees of freedom of each expert: its rows less the parameters it spends on them; 0 where none are left.
     penalty_ : float
         Strength of the penalty, given or chosen.
     members_, member_weights_ : tuple, (m,) array
@@ -284,6 +285,8 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         if self.members_:
             return PredictiveLaw(tuple(m.whole for m in self.members_), self.member_weights_, self.calibration_)
         law = (self.parameters_.whole,)
+        if np.any(self.dof_ == 0):
+            return PredictiveLaw(law, np.ones(1), unknown=True)
         return PredictiveLaw(law, np.ones(1), self.calibration_, (small_sample_correction(self),))
 
     def predictive(self, X: Any, *, held_out: tuple[Any, Any] | None = None, exposure: Any = None) -> Predictive:

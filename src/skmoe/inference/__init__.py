@@ -3,7 +3,15 @@
 from skmoe.inference.calibrate import calibration_of, held_out_coverage
 from skmoe.inference.correction import SmallSample, small_sample, small_sample_correction
 from skmoe.inference.covariance import Covariance, at_zero, covariance_of, from_root, split_errors
-from skmoe.inference.diagnosis import FewRowsWarning, RoundedOutputWarning, coarse_outputs, diagnose, few_rows
+from skmoe.inference.diagnosis import (
+    FewRowsWarning,
+    RoundedOutputWarning,
+    coarse_outputs,
+    diagnose,
+    few_rows,
+    few_rows_of_fit,
+    no_rows_left,
+)
 from skmoe.inference.fitted_range import Outside, rows_outside
 from skmoe.inference.gate_change import Input, gate_changes, inputs_of
 from skmoe.inference.intervals import intervals_of
@@ -31,12 +39,14 @@ __all__ = [
     "diagnose",
     "feature_names",
     "few_rows",
+    "few_rows_of_fit",
     "from_root",
     "gate_changes",
     "held_out_coverage",
     "inputs_of",
     "intervals_of",
     "likelihood_ratio_test",
+    "no_rows_left",
     "profile_intervals",
     "regime_stability",
     "regimes_from_rows",

@@ -73,8 +73,10 @@ def calibration_of(folds: Folds, fits: FoldFits) -> Calibrated:
     separates rows, its likelihood is far from a Gaussian.
     """
     log_density, scores = np.empty((2, folds.n)), np.empty((2, folds.n))
-    for fold, problem, theta in zip(folds.parts, fits.problems, fits.best, strict=True):
-        law = corrected_law(_by_itself(problem), theta)
+    laws = [corrected_law(_by_itself(problem), theta) for problem, theta in zip(fits.problems, fits.best, strict=True)]
+    if any(law.unknown for law in laws):
+        return Calibrated(None, False, [])
+    for fold, law in zip(folds.parts, laws, strict=True):
         inputs = to_numpy(fold.test.X)[:, : fold.test.map.width]
         y = to_numpy(fold.test.y)
         for way, chosen in enumerate((law.with_sure_gate(), law)):
@@ -112,10 +114,12 @@ def corrected_law(problem: Problem, theta: Theta) -> PredictiveLaw:
         return PredictiveLaw.of(parameters)
     fit = Fit.of(Ascent(Point(problem, theta).taking("curvature")), converged=True)
     optimum = Optimum(problem, fit, np.arange(problem.k))
+    few, d = small_sample(optimum, problem.k), parameters.A.shape[1]
+    if few.none_left:
+        return replace(PredictiveLaw.of(parameters), unknown=True)
     covariance = covariance_of(optimum, robust=False)
     if covariance is None:
         return PredictiveLaw.of(parameters)
-    few, d = small_sample(optimum, problem.k), parameters.A.shape[1]
     scaled = from_root(few.corrected(covariance.model, d))
     correction = correction_of(scaled, parameters.sigma * np.sqrt(few.factor), few.dof, d)
     return PredictiveLaw((parameters,), np.ones(1), corrections=(correction,))

@@ -5,6 +5,9 @@ An expert with :math:`N_i` rows, its responsibilities added up, that spends :mat
 p_i)`. Effective parameters are the trace of the covariance of its coefficients times their information in these rows;
 without a penalty one regression has as many as it has coefficients, which is the textbook's correction. A penalty
 widens the noise by itself; what it has done is not done twice.
+
+A single expert with as many coefficients as rows has no degrees of freedom: its noise, standard errors and intervals
+are unknown. Where there are several, each keeps at least `LEAST_DOF`.
 """
 
 from __future__ import annotations
@@ -22,7 +25,8 @@ from skmoe.search import Optimum
 
 __all__ = ["SmallSample", "correction_of", "small_sample", "small_sample_correction"]
 
-LEAST_DOF = 2.0  # of an expert, however few its rows are
+LEAST_DOF = 2.0  # of one of several experts, however few its rows are
+ROUNDING = 1e-9  # relative, of the total weight of rows
 GAUSSIAN = 200.0  # degrees of freedom from which on one of several experts counts as Gaussian, which is faster
 MANY_ROWS = 10_000  # rows per parameter from which on coefficients count as they are
 
@@ -34,6 +38,11 @@ class SmallSample:
     factor: np.ndarray
     dof: np.ndarray
 
+    @property
+    def none_left(self) -> bool:
+        """Whether no degrees of freedom are left."""
+        return bool(np.any(self.dof == 0))
+
     def corrected(self, root: np.ndarray, d: int, m: int = 1) -> np.ndarray:
         """Root of a covariance over (A, b, W, c, sigma) with d inputs, scaled: experts and noise, not the gate."""
         k, scale = len(self.factor), np.sqrt(self.factor)
@@ -43,7 +52,11 @@ class SmallSample:
 
 def small_sample(optimum: Optimum | None, k: int) -> SmallSample:
     """Degrees of freedom of a fit; infinite for other laws, known noise and where no likelihood was climbed."""
-    if optimum is None or not optimum.problem.noise_groups or not isinstance(optimum.problem.family, GaussianFamily):
+    if optimum is None or not optimum.problem.noise_groups:
+        return SmallSample(np.ones(k), np.full(k, np.inf))
+    if k == 1 and optimum.problem.total <= optimum.problem.De * (1 + ROUNDING):
+        return SmallSample(np.full(1, np.nan), np.zeros(1))
+    if not isinstance(optimum.problem.family, GaussianFamily):
         return SmallSample(np.ones(k), np.full(k, np.inf))
     problem, rows = optimum.problem, optimum.fit.share * optimum.problem.total
     spent = _effective_parameters(optimum)
@@ -52,7 +65,7 @@ def small_sample(optimum: Optimum | None, k: int) -> SmallSample:
     counted = rows + pull * problem.total
     if problem.settings.noise == "shared":
         rows, spent, counted = (np.full(k, np.sum(part)) for part in (rows, spent, counted))
-    dof = np.maximum(rows - spent, LEAST_DOF)
+    dof = rows - spent if k == 1 else np.maximum(rows - spent, LEAST_DOF)
     return SmallSample((np.maximum(counted, dof) / dof)[optimum.order], dof[optimum.order])
 
 

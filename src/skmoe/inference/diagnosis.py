@@ -32,6 +32,8 @@ __all__ = [
     "coarse_outputs",
     "diagnose",
     "few_rows",
+    "few_rows_of_fit",
+    "no_rows_left",
     "rows_fitted",
 ]
 
@@ -73,7 +75,7 @@ def diagnose(model: Any, X: Any = None, y: Any = None) -> Summary:
     _uncertainty(table, model)
     if X is not None:
         _range(table, model, X)
-    if X is not None and y is not None:
+    if X is not None and y is not None and not no_rows_left(model):
         X, y = _some_rows(X, y)
         if outcome_names(model):
             _probabilities(table, model, X, y)
@@ -87,7 +89,7 @@ def diagnose(model: Any, X: Any = None, y: Any = None) -> Summary:
 def coarse_outputs(model: Any) -> str:
     """A sentence on outputs that are rounded to steps as wide as the noise, or nothing."""
     step = float(model.history_["step"])
-    if not step or hasattr(model, "classes_"):
+    if not step or hasattr(model, "classes_") or no_rows_left(model):
         return ""
     noise = float(np.min(model.noise_scale_))
     if step < noise:
@@ -107,7 +109,28 @@ def few_rows(model: Any, least: float = TOO_FEW) -> list[str]:
     return [sentence for sentence in said if sentence]
 
 
+def few_rows_of_fit(model: Any) -> list[str]:
+    """Sentences that a fit warns with: one expert is warned of where it has as many coefficients as rows."""
+    if model.n_experts_ == 1 and not no_rows_left(model):
+        known_noise = np.all(np.isinf(getattr(model, "dof_", np.inf)))
+        if not known_noise or rows_fitted(model) > _coefficients(model):
+            return []
+    return few_rows(model, FAR_TOO_FEW)
+
+
+def no_rows_left(model: Any) -> str:
+    """A sentence on one expert with as many coefficients as rows, whose noise no row is left to tell, or nothing."""
+    if model.n_experts_ > 1 or not np.any(getattr(model, "dof_", np.ones(1)) == 0):
+        return ""
+    return (
+        f"{_coefficients(model)} coefficients were fitted to {rows_fitted(model):g} rows, which leaves no degrees of "
+        "freedom: noise and standard errors are unknown and intervals infinite; use fewer columns or more rows"
+    )
+
+
 def _rows_of_parameters(model: Any, least: float) -> str:
+    if none_left := no_rows_left(model):
+        return none_left
     n, p = rows_fitted(model), model.n_parameters_
     if n >= least * p:
         return ""
@@ -281,7 +304,7 @@ def _held_out(table: Summary, model: Any) -> None:
 
 
 def _uncertainty(table: Summary, model: Any) -> None:
-    if not model.identified_ and model.method != "spectral":
+    if not model.identified_ and model.method != "spectral" and not no_rows_left(model):
         words = (
             "a direction of the likelihood is flat: there may be one expert too many, and there are no standard errors"
         )

@@ -13,7 +13,10 @@ __all__ = ["Ends", "gate_dof", "intervals_of"]
 
 
 class Ends(NamedTuple):
-    """Lower and upper ends of intervals, in the shapes of the coefficients; NaN where there are none."""
+    """Lower and upper ends of intervals, in the shapes of the coefficients; NaN where there are none.
+
+    They are infinite where no degrees of freedom are left.
+    """
 
     low: np.ndarray
     high: np.ndarray
@@ -42,10 +45,11 @@ def intervals_of(model: Any, *, robust: bool = False) -> dict[str, Ends]:
     errors = split_errors(model.covariance_robust_ if robust else model.covariance_, k, d, m)
     scale = getattr(model, "noise_scale_", np.ones(k))
     values = p.A.ravel(), p.expert_intercept.ravel(), p.W.ravel(), p.gate_intercept, scale
-    experts = stdtrit(getattr(model, "dof_", np.full(k, np.inf)), 0.975)
+    dof = getattr(model, "dof_", np.full(k, np.inf))
+    experts = stdtrit(dof, 0.975)
     half = {name: stdtrit(gate_dof(model), 0.975) * error for name, error in errors.items() if name.startswith("gate")}
     for name in errors.keys() - half.keys():
-        half[name] = (experts * errors[name].T).T
+        half[name] = np.where(dof == 0, np.inf, experts * errors[name].T).T
     return {
         name: Ends(value - half[name], value + half[name])
         for name, value in split(np.concatenate(values), k, d, m).items()

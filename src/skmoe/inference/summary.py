@@ -133,6 +133,8 @@ def summarise(model: Any, *, robust: bool, names: Sequence[str] | None = None) -
         f"{'converged' if model.converged_ else 'NOT CONVERGED'}",
         f"standard errors from the {'sandwich formula' if robust else 'observed information'}"
         if covariance is not None
+        else "no standard errors: no degrees of freedom are left, since there are as many coefficients as rows"
+        if np.any(dof == 0)
         else "no standard errors: the data do not identify all parameters, or the method gives none",
     ]
     if model.profile_intervals_ is not None and not robust:

@@ -23,12 +23,13 @@ from skmoe.model.family import Family
 from skmoe.model.law_mixture import LawMixture
 from skmoe.model.mixture import Mixture
 from skmoe.model.parameters import MoEParameters
+from skmoe.model.unknown import UnknownSpread
 from skmoe.rows.arrays import Array, array_namespace, to_device, to_numpy
 from skmoe.rows.blocks import block_rows_for, row_blocks
 
 __all__ = ["Correction", "Mixture", "PredictiveLaw", "RowLaws"]
 
-RowLaws = Mixture | LawMixture | Exponentiated
+RowLaws = Mixture | LawMixture | Exponentiated | UnknownSpread
 """Predictive laws of a block of rows."""
 
 
@@ -68,12 +69,15 @@ class PredictiveLaw:
         Correction of levels.
     corrections : tuple of Correction or None, optional
         Small-sample corrections of each member; empty for none.
+    unknown : bool
+        Whether no degrees of freedom are left to learn the noise from.
     """
 
     members: tuple[MoEParameters, ...]
     member_weights: np.ndarray
     calibration: Calibration | None = None
     corrections: tuple[Correction | None, ...] = ()
+    unknown: bool = False
 
     @classmethod
     def of(cls, parameters: MoEParameters) -> PredictiveLaw:
@@ -87,7 +91,7 @@ class PredictiveLaw:
     @property
     def plain(self) -> bool:
         """Whether densities are those of the members, neither calibrated nor corrected."""
-        return self.calibration is None and all(c is None for c in self._corrections)
+        return not self.unknown and self.calibration is None and all(c is None for c in self._corrections)
 
     @property
     def family(self) -> Family:
@@ -96,6 +100,8 @@ class PredictiveLaw:
 
     def at(self, x: Array) -> RowLaws:
         """Laws of a block of rows, on the host."""
+        if self.unknown:
+            return UnknownSpread(to_numpy(self.mean(x)), self.family.lowest, self.family.highest)
         if self.family.inner.noise_dof is None:
             gates = [w * to_numpy(m.gate_proba(x)) for w, m in zip(self.member_weights, self.members, strict=True)]
             eta = [to_numpy(m.predictors(x)) for m in self.members]

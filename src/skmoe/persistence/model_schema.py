@@ -8,7 +8,7 @@ has to agree. A regressor's experts have one predictor, a classifier's one for e
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import pairwise
 from math import exp
 from typing import Any
@@ -82,6 +82,11 @@ ARRAYS = {
     "plug_in_scale": ArraySpec(("k",), POSITIVE),
     "member_weights": ArraySpec(("m",), UP_TO_ONE),
 }
+NOT_IDENTIFIED = {
+    "noise_scale_": ArraySpec(("k",), replace(POSITIVE, nan=True)),
+    "dof_": ArraySpec(("k",), Values(least=0.0, infinite=True)),
+}
+"""Of one expert that the data do not identify: it may have as many coefficients as rows, and an unknown noise."""
 CLASSIFIER_ARRAYS = {name: ARRAYS[name] for name in ("gate_coef_", "gate_intercept_", "shares_", "stability_")} | {
     "expert_coef_": ArraySpec(("k", "p", "d"), COEFFICIENT),
     "expert_intercept_": ArraySpec(("k", "p"), COEFFICIENT),
@@ -311,6 +316,8 @@ def arrays_of(header: Mapping[str, Any], always: Mapping[str, ArraySpec] = ARRAY
     if "origin" in header:
         more = {**more, **AT_ORIGIN, **(COVARIANCE_AT_ORIGIN if identified else {})}
     members = MEMBER_ARRAYS if header["members"] else {}
+    if not identified and header["numbers"]["n_experts_"] == 1:
+        always = {**always, **{name: spec for name, spec in NOT_IDENTIFIED.items() if name in always}}
     if "classes" in header:
         always = CLASSIFIER_ARRAYS
         if len(header["classes"]) > 2:

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from skmoe.inference import Regime, describe_regimes, feature_names, inputs_of, intervals_of, where_in_words
+from skmoe.inference.diagnosis import no_rows_left
 from skmoe.inference.formatting import TWO_SIDED_95, listed, percent, ratio_text, short, three_digits, with_interval
 from skmoe.inference.gate_change import two_values
 from skmoe.inference.held_out import seen_counts, seen_where, unstable
@@ -201,6 +202,8 @@ def _noise(model: Any, i: int) -> str:
     family = model.parameters_.family
     if not family.has_scale:
         return ""
+    if no_rows_left(model):
+        return " Its noise is unknown: it has as many coefficients as rows."
     scale = three_digits(model.noise_scale_[i])
     if isinstance(family, StudentFamily):
         dof = float(np.broadcast_to(family.noise_dof, model.n_experts_)[i])

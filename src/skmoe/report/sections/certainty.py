@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from skmoe.inference.diagnosis import no_rows_left
 from skmoe.inference.formatting import fixed
 from skmoe.inference.held_out import calibration_in_words, members_in_words, near_ties, penalty_in_words
 from skmoe.plots import ChoiceDisplay, TraceDisplay
@@ -61,6 +62,8 @@ def _standard_errors(data: ReportData) -> str:
         )
     if data.model.method == "spectral":
         return "This method gives no standard errors."
+    if none_left := no_rows_left(data.model):
+        return f"There are no standard errors: {none_left}."
     return "There are no standard errors: the data do not identify all parameters. Interpret coefficients with care."
 
 

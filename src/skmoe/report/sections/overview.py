@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skmoe.inference.diagnosis import no_rows_left
 from skmoe.inference.formatting import listed, percent, three_digits
 from skmoe.inference.held_out import seen_counts, unstable
 from skmoe.model.families import StudentFamily
@@ -121,6 +122,8 @@ def _held_out(data: ReportData) -> tuple[Card, ...]:
 
 def _noise(data: ReportData) -> Card:
     scales = data.model.noise_scale_
+    if no_rows_left(data.model):
+        return Card("Noise", "unknown", "there are as many coefficients as rows")
     low, high = three_digits(np.min(scales)), three_digits(np.max(scales))
     return Card("Noise", low if low == high else f"{low} to {high}", _scale_in_words(data))
 
