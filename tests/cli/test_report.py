@@ -101,7 +101,7 @@ def test_report_of_a_table_read_in_blocks_is_from_some_of_its_rows(tmp_path, mon
     result = run("fit", tmp_path / "rows.csv", *words)
     assert result.exit_code == 0, result.output
     assert "290 rows are read in blocks" in result.stderr
-    assert "Of 290 rows 100 took part, evenly spaced." in page.read_text()
+    assert "Of 290 rows 100 took part, evenly spaced: the model was fitted again" in page.read_text()
     result = run("report", model, tmp_path / "rows.csv", "--html", tmp_path / "again.html", "--folds", 0)
     assert "10 of 300 rows of" in result.stderr
     assert "is not the table of the fit" not in result.stderr

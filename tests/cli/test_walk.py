@@ -273,6 +273,34 @@ def test_compare_measures_every_method(walk):
     assert "gradient boosting" in run(*words).stdout
 
 
+def test_compare_and_report_give_the_same_figures(walk, tmp_path):
+    folder, _, _ = walk
+    words = ("--target", "y", "--experts", 2, "--missing", "drop")
+    run("fit", folder / "rows.csv", *words, "--out", tmp_path / "m.skmoe")
+    told = json.loads(run("compare", folder / "rows.csv", *words, "--folds", 3, "--json").stdout)["methods"]
+    run("report", tmp_path / "m.skmoe", folder / "rows.csv", "--html", tmp_path / "r.html", "--folds", 3)
+    page = (tmp_path / "r.html").read_text()
+    for method in ("mixture of experts", "least squares", "gradient boosting"):
+        line = page.partition(f'<tr><th scope="row">{method}</th>')[2].partition("</tr>")[0]
+        rmse, r2, *inside = map(float, re.findall(r'data-value="([^"]+)"', line))
+        np.testing.assert_allclose((rmse, r2), [told[method][m]["value"] for m in ("rmse", "r2")], rtol=1e-9)
+        if inside:
+            assert told[method]["coverage"]["value"] in inside
+
+
+def test_compare_says_that_the_mixture_predicts_worse_than_least_squares(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 6))
+    lines = [",".join(map(str, (*x, t))) for x, t in zip(X, X[:, 0] + rng.standard_normal(60), strict=True)]
+    (tmp_path / "rows.csv").write_text("\n".join(["a,b,c,d,e,f,y", *lines]))
+    words = ("compare", tmp_path / "rows.csv", "--target", "y", "--experts", 3, "--folds", 2)
+    result = run(*words, "--json")
+    told = {name: values["rmse"]["value"] for name, values in json.loads(result.stdout)["methods"].items()}
+    assert told["mixture of experts"] > 1.05 * told["least squares"]
+    assert "note: Careful: rows held out are predicted worse than by" in result.stderr
+    assert f"least squares (root mean squared error {told['mixture of experts']:.3g} against " in result.stderr
+
+
 def test_average_of_models_goes_from_fit_to_prediction_and_report(walk, tmp_path):
     folder, columns, _ = walk
     out, page = tmp_path / "m.skmoe", tmp_path / "r.html"

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from report.pages import Outline, words_of
 from skmoe import MoEClassifier, MoERegressor, plots, report
 from skmoe.report.data import report_data
-from skmoe.report.held_out import Protocol
+from skmoe.report.held_out import Judgement, Protocol
 from skmoe.report.held_out_classes import JudgedClasses, of_classes
 from skmoe.report.sections import coefficients, gate, overview, prediction, regimes, trust
 
@@ -45,7 +45,7 @@ def test_every_row_is_predicted_by_fits_to_the_other_folds(model, rows, given):
     found = given.judgement
     assert (found.protocol, found.n, found.folds) == (Protocol.CROSS_FITTED, 500, 3)
     X, codes = given.rows.values, (rows[1] == "yes").astype(float)
-    again = clone(model).set_params(penalty=model.penalty_, random_state=0, categorical=None)
+    again = clone(model).set_params(categorical=None)
     logistic = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
     fits = (again, logistic, HistGradientBoostingClassifier(random_state=0))
     for judged, fit in zip(found.methods, fits, strict=True):
@@ -116,8 +116,7 @@ def test_trust_says_whether_probabilities_hold(model, monkeypatch, power, verdic
     odds = (p / (1 - p)) ** power
     judged = JudgedClasses("mixture of experts", y, np.column_stack([1 / (1 + odds), odds / (1 + odds)]))
     monkeypatch.setattr("skmoe.report.held_out_classes._of_mixture", lambda *_: judged)
-    check = trust(given).checks[0]
-    assert check.name == "Probabilities on rows held out"
+    check = next(c for c in trust(given).checks if c.name == "Probabilities on rows held out")
     assert check.verdict == verdict
     assert said in check.words
     assert "Reliability on rows held out" in trust(given).calibration.caption
@@ -186,9 +185,22 @@ def test_outputs_0_and_1_are_judged_as_classes(rows):
     model = MoERegressor(2, family="binomial", random_state=0).fit(X, y)
     given = report_data(model, X, y, "answer", None, 3)
     assert isinstance(given.judgement.mixture, JudgedClasses)
-    assert trust(given).checks[0].name == "Probabilities on rows held out"
+    assert trust(given).checks[1].name == "Probabilities on rows held out"
     words = words_of(report.html(model, X, y, target="answer", folds=3))
     assert "the odds of answer being 1 are multiplied by" in words
     assert "it gives 1 a probability of" in words
     assert "RMSE" not in words
     assert dict((row[0], row[2]) for row in model.diagnose(X, y).rows)["probabilities"].startswith("they are as sure")
+
+
+def test_classes_no_better_than_the_base_rate_are_never_fine(model, rows, given, monkeypatch):
+    y = (np.arange(400) < 40).astype(float)
+    blind, turned = np.tile([0.9, 0.1], (400, 1)), np.tile([0.2, 0.8], (400, 1))
+    methods = (JudgedClasses("mixture of experts", y, turned), JudgedClasses("logistic regression", y, blind))
+    assert methods[0].base_rate == 0.9
+    monkeypatch.setitem(given.__dict__, "judgement", Judgement(Protocol.TEST, methods, 0, 400))
+    check = trust(given).checks[0]
+    assert check.verdict == "careful"
+    assert check.words.startswith("Careful: rows held out are predicted worse than by always naming the most frequent ")
+    assert "(10.0% right against 90.0%) and logistic regression (log loss 1.47 against 0.325)." in check.words
+    assert check.words in overview(given).warnings

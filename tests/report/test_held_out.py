@@ -14,7 +14,7 @@ from report.pages import problem, table_with_text
 from skmoe import MoERegressor
 from skmoe.report import held_out
 from skmoe.report.data import report_data
-from skmoe.report.held_out import OF_NUMBERS, Protocol, cross_fitted, judged_on_test
+from skmoe.report.held_out import OF_NUMBERS, Judgement, Protocol, cross_fitted, judged_on_test
 from skmoe.report.judged import Judged
 from skmoe.report.rows import Rows
 from skmoe.report.sections import overview, prediction, trust
@@ -48,7 +48,7 @@ def test_every_row_is_predicted_by_fits_to_the_other_folds(model, data):
     X, y = data
     found = cross_fitted(model, Rows.of(model, X, y), 3, OF_NUMBERS)
     assert (found.protocol, found.n, found.folds, found.unfinished) == (Protocol.CROSS_FITTED, 600, 3, 0)
-    again = clone(model).set_params(penalty=model.penalty_, random_state=0)
+    again = clone(model)
     expected = {name: np.empty(600) for name in ("mixture of experts", "least squares", "gradient boosting")}
     bounds = np.empty((600, 2))
     for train, test in KFold(3, shuffle=True, random_state=0).split(X):
@@ -191,12 +191,15 @@ def test_few_rows_are_said_to_be_too_few(model):
 
 def test_large_tables_are_judged_and_shown_by_some_rows(model, monkeypatch):
     monkeypatch.setattr("skmoe.report.rows.MOST_ROWS", 500)
-    monkeypatch.setattr(held_out, "CROSS_ROWS", 200)
+    monkeypatch.setattr(held_out, "CROSS_WORK", 200 * model.n_parameters_)
+    monkeypatch.setattr(held_out, "CROSS_ROWS", 20)
     X, y = problem(1200, 3)
     given = report_data(model, X, y, None, None, 2)
     assert (given.rows.n, given.rows.total, given.judgement.n) == (500, 1200, 200)
     np.testing.assert_array_equal(given.rows.y, y.to_numpy()[np.linspace(0, 1199, 500).astype(int)])
-    assert "Of 1,200 rows 200 took part, evenly spaced." in prediction(given).paragraphs[1]
+    assert (
+        "Of 1,200 rows 200 took part, evenly spaced: the model was fitted again to" in prediction(given).paragraphs[1]
+    )
     assert overview(given).cards[0].detail == "4 inputs; 500 of them shown"
     assert "Written from 500 of 1,200 rows" in overview(given).notes[0]
     assert "Written from" not in "".join(overview(report_data(model, *problem(400, 3), None, None, 0)).notes)
@@ -214,8 +217,51 @@ def test_trust_says_whether_intervals_hold_what_they_should(model, data, monkeyp
     judged = Judged("mixture of experts", z, np.zeros(400), ndtr(z), np.zeros((400, 2)), np.zeros(400))
     methods = replace(held_out.OF_NUMBERS, mixture=lambda *_: judged)
     monkeypatch.setattr("skmoe.report.data.OF_NUMBERS", methods)
-    check = trust(given).checks[0]
-    assert check.name == "Intervals on rows held out"
+    check = next(c for c in trust(given).checks if c.name == "Intervals on rows held out")
     assert check.verdict == verdict
     assert words in check.words
+    assert (check.words in overview(given).warnings) == (verdict == "careful")
+
+
+def test_all_rows_are_held_out_while_rows_times_parameters_are_few():
+    X, y = problem(3000, 4)
+    model = MoERegressor(2, penalty=0.3, calibration=None, n_init=2, random_state=3).fit(X, y)
+    found = cross_fitted(model, Rows.of(model, X, y), 2, OF_NUMBERS)
+    assert (found.n, found.of) == (3000, 3000)
+    X, y = X.to_numpy(), y.to_numpy()
+    train, test = next(iter(KFold(2, shuffle=True, random_state=3).split(X)))  # the model's own seed
+    again = clone(model).fit(X[train], y[train])
+    np.testing.assert_allclose(found.mixture.predicted[test], again.predict(X[test]), rtol=1e-7)
+
+
+def test_model_chosen_by_auto_is_judged_with_its_number_of_experts(data):
+    X, y = data[0][:200], data[1][:200]
+    model = MoERegressor("auto", random_state=0).fit(X, y)
+    found = cross_fitted(model, Rows.of(model, X, y), 2, OF_NUMBERS)
+    train, test = next(iter(KFold(2, shuffle=True, random_state=0).split(X)))
+    again = clone(model).set_params(n_experts=model.n_experts_).fit(X.to_numpy()[train], y.to_numpy()[train])
+    np.testing.assert_allclose(found.mixture.predicted[test], again.predict(X.to_numpy()[test]), rtol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("slope", "verdict", "said"),
+    [
+        (1.0, "fine", "They are better than those of least squares."),
+        (0.5005, "note", "They are about as good as those of least squares."),
+        (0.4, "careful", "Careful: rows held out are predicted worse than by least squares (root mean squared error "),
+        (-0.2, "careful", "worse than by the mean of all outputs (R² is −0.4"),
+    ],
+)
+def test_poor_predictions_are_never_fine(model, monkeypatch, slope, verdict, said):
+    y = np.random.default_rng(0).normal(size=400)
+
+    def judged(method, slope):
+        return Judged(method, y, slope * y, np.full(400, 0.5), np.zeros((400, 2)), np.zeros(400))
+
+    given = report_data(model, None, None, None, problem(400, 5))
+    methods = (judged("mixture of experts", slope), judged("least squares", 0.5))
+    monkeypatch.setitem(given.__dict__, "judgement", Judgement(Protocol.TEST, methods, 0, 400))
+    check = trust(given).checks[0]
+    assert (check.name, check.verdict) == ("Predictions of rows held out", verdict)
+    assert said in check.words
     assert (check.words in overview(given).warnings) == (verdict == "careful")

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from skmoe.cli import methods, outputs, tables
 from skmoe.cli.failures import UNRELIABLE
-from skmoe.cli.judging import OF_CLASSES, OF_NUMBERS, Measures, Part, judged_classes, judged_numbers
+from skmoe.cli.judging import (
+    OF_CLASSES,
+    OF_NUMBERS,
+    FoldResult,
+    Measures,
+    Part,
+    judged_by_methods,
+    measures_of,
+    methods_for,
+)
 from skmoe.cli.models import numbered_target, parse_experts, parse_noise
 from skmoe.cli.outputs import CLASSES, ONE_COLUMN
-from skmoe.cli.shell import print_json, print_table
+from skmoe.cli.shell import note, print_json, print_table
 
 __all__ = ["compare"]
 
@@ -43,8 +51,9 @@ def compare(
     """Compare the mixture with least squares, gradient boosting and joint EM on rows held out.
 
     Classes, and targets 0 and 1 of --family binomial, are compared with logistic regression and boosting. Shown are
-    mean and spread (standard deviation) over folds, and the number of experts in each; log density and intervals are
-    of the methods that have them. Every method is fitted to the same rows and judged on the others.
+    measures of all rows, each predicted by a fit to the other folds, their spread (standard deviation) over folds, and
+    the number of experts in each; log density and intervals are of the methods that have them. With a number of experts
+    and seed 0 these are the figures of skmoe report; with auto, each fold chooses a number of its own.
 
     Example: skmoe compare houses.csv --target price --experts 3
     """
@@ -54,9 +63,6 @@ def compare(
     told.check((*ONE_COLUMN, CLASSES))
     if family != CLASSES:
         settings |= {"family": family, "noise": scale}
-    import numpy as np
-    from sklearn.model_selection import KFold
-
     table, n_classes = tables.open_asked(data, separator, decimal, encoding), 2
     if family == CLASSES:
         table, labels = numbered_target(table, target)
@@ -71,41 +77,68 @@ def compare(
         dates=dates,
         output=told.columns(table.names),
     )
-    judge, measures = partial(judged_numbers), OF_NUMBERS
-    if family in (CLASSES, "binomial"):
-        judge, measures = partial(judged_classes, n_classes=n_classes), OF_CLASSES
+    classes = family in (CLASSES, "binomial")
+    measures = OF_CLASSES if classes else OF_NUMBERS
     encoded, y, _ = encoder.rows(table)
     X: Any = encoded.X
     if len(y) < 4 * folds:
         raise ValueError(f"--folds {folds} needs at least {4 * folds} rows; there are {len(y)}")
-    found: dict[str, list[dict[str, float]]] = {}
-    for fold, (train, test) in enumerate(KFold(folds, shuffle=True, random_state=seed).split(X)):
-        part = Part(X[train], y[train], X[test], y[test])
-        for name, measured in judge(part, settings, max_experts, f"fold {fold + 1} of {folds}"):
-            found.setdefault(name, []).append(measured)
-    results = {
-        name: {m: (float(np.mean(v := [r[m] for r in rows])), float(np.std(v, ddof=1))) for m in measures.names}
-        for name, rows in found.items()
-    }
+    compared = methods_for(n_classes if classes else 0, y)
+    found: dict[str, list[FoldResult]] = {}
+    for fold, (train, test) in enumerate(compared.folds(y, folds, seed)):
+        part, what = Part(X[train], y[train], X[test], y[test]), f"fold {fold + 1} of {folds}"
+        for result in judged_by_methods(part, settings, max_experts, what, compared, classes=classes):
+            found.setdefault(result.judged.method, []).append(result)
+    by_fold = {name: [result.measured() for result in results] for name, results in found.items()}
+    pooled = {name: _pooled([result.judged for result in results]) for name, results in found.items()}
+    results = {name: _summarised(by_fold[name], measures_of(pooled[name]), measures) for name in found}
     if as_machine:
-        plain = {n: {m: {"mean": v[0], "spread": v[1]} for m, v in r.items()} for n, r in results.items()}
-        print_json({"target": target, "rows": len(y), "folds": folds, "seed": seed, "methods": plain, "by_fold": found})
+        plain = {n: {m: v._asdict() for m, v in r.items()} for n, r in results.items()}
+        told_of = {"target": target, "rows": len(y), "folds": folds, "seed": seed}
+        print_json({**told_of, "methods": plain, "by_fold": by_fold})
     else:
-        numbers = {name: [row["n_experts"] for row in rows] for name, rows in found.items()}
-        title = f"{target}: {folds} folds over {len(y)} rows, mean ± spread"
+        numbers = {name: [row["n_experts"] for row in rows] for name, rows in by_fold.items()}
+        title = f"{target}: {len(y)} rows held out in {folds} folds, ± spread over folds"
         print_table(_table(results, numbers, title, measures))
-    if not all(row["converged"] for row in found["mixture of experts"]):
+    mixture, simplest = pooled["mixture of experts"], "logistic regression" if classes else "least squares"
+    if said := mixture.shortfall(pooled[simplest]):
+        note(said)
+    if not all(row["converged"] for row in by_fold["mixture of experts"]):
         raise typer.Exit(UNRELIABLE)
 
 
+class Measured(NamedTuple):
+    """A measure of the rows of all folds together, and its mean and standard deviation over folds."""
+
+    value: float
+    mean: float
+    spread: float
+
+
+def _pooled(judged: list[Any]) -> Any:
+    """Predictions of all folds together."""
+    return judged[0].joined(judged[1:], slice(None))
+
+
+def _summarised(by_fold: list[dict[str, Any]], together: dict[str, float], measures: Measures) -> dict[str, Measured]:
+    import numpy as np
+
+    found = {}
+    for name in measures.names:
+        values = [row[name] for row in by_fold]
+        mean, spread = float(np.mean(values)), float(np.std(values, ddof=1))
+        found[name] = Measured(together.get(name, mean), mean, spread)
+    return found
+
+
 def _table(
-    results: dict[str, dict[str, tuple[float, float]]], experts: dict[str, list[float]], title: str, measures: Measures
+    results: dict[str, dict[str, Measured]], experts: dict[str, list[float]], title: str, measures: Measures
 ) -> Any:
     from skmoe.inference import Summary
     from skmoe.inference.formatting import with_spread
 
     table = Summary(title, ("method", *measures.headings, "experts by fold"))
     for name, values in results.items():
-        cells = [with_spread(*values[measure]) for measure in measures.names]
+        cells = [with_spread(values[measure].value, values[measure].spread) for measure in measures.names]
         table.rows.append((name, *cells, " ".join(f"{k:.0f}" for k in experts[name] if k == k)))
     return table

@@ -6,9 +6,18 @@ import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from skmoe.cli.models import fit_watched, inside, with_most_experts
+from skmoe.cli.models import fit_watched, with_most_experts
 
-__all__ = ["OF_CLASSES", "OF_NUMBERS", "Measures", "Part", "judged_classes", "judged_numbers"]
+__all__ = [
+    "OF_CLASSES",
+    "OF_NUMBERS",
+    "FoldResult",
+    "Measures",
+    "Part",
+    "judged_by_methods",
+    "measures_of",
+    "methods_for",
+]
 
 
 class Measures(NamedTuple):
@@ -34,76 +43,70 @@ class Part(NamedTuple):
     y_test: Any
 
 
-def judged_numbers(
-    part: Part, settings: dict[str, Any], most: int | None, what: str
-) -> Iterator[tuple[str, dict[str, float]]]:
-    """Each method for numbers and counts, fitted to one part of the rows and judged on the other."""
-    from dataclasses import replace
+class FoldResult(NamedTuple):
+    """Predictions of a method for the rows of a fold, the seconds of its fit, and the model, where it has experts."""
 
-    from skmoe import MoERegressor
+    judged: Any
+    seconds: float
+    model: Any = None
+
+    def measured(self) -> dict[str, Any]:
+        """Measures, the number of experts, NaN for methods without, and whether the fit converged."""
+        about = {"n_experts": getattr(self.model, "n_experts_", float("nan"))}
+        converged = getattr(self.model, "converged_", True)
+        return {**measures_of(self.judged), "seconds": self.seconds, **about, "converged": converged}
+
+
+def measures_of(judged: Any) -> dict[str, float]:
+    """Measures of predictions, of one fold or of all; NaN for what a method does not say."""
+    from skmoe.report.held_out_classes import JudgedClasses
+
+    if isinstance(judged, JudgedClasses):
+        return {name: float(getattr(judged, name)) for name in OF_CLASSES.names[:-1]}
+    found = {name: float(getattr(judged, name)) for name in ("rmse", "r2", "log_density")}
+    return {**found, "coverage": judged.inside(0.9)}
+
+
+def methods_for(n_classes: int, y: Any) -> Any:
+    """What is compared, as in a report: of classes if there are any, counts over exposures, or numbers."""
     from skmoe.report import held_out
+    from skmoe.report.held_out_classes import of_classes
     from skmoe.report.held_out_counts import OF_COUNTS_OVER_EXPOSURE
 
-    methods = OF_COUNTS_OVER_EXPOSURE if part.y.ndim == 2 else held_out.OF_NUMBERS
-    start = time.perf_counter()
-    mixture = _fitted(with_most_experts(MoERegressor(**settings), most), part, f"{what}, mixture of experts")
-    seconds = time.perf_counter() - start
-    yield "mixture of experts", _of_numbers(methods.mixture(mixture, part.X_test, part.y_test), seconds, mixture)
-    start = time.perf_counter()
-    # joint EM chooses no number of experts by itself: it gets the one the mixture found
-    baseline = MoERegressor(**{**settings, "n_experts": mixture.n_experts_, "averaging": 0}, method="joint-em")
-    fitted = fit_watched(baseline, part.X, part.y, what=f"{what}, joint EM")
-    seconds = time.perf_counter() - start
-    yield "joint EM", _of_numbers(methods.mixture(fitted, part.X_test, part.y_test), seconds, fitted)
+    if n_classes:
+        return of_classes(n_classes)
+    return OF_COUNTS_OVER_EXPOSURE if y.ndim == 2 else held_out.OF_NUMBERS
+
+
+def judged_by_methods(
+    part: Part, settings: dict[str, Any], most: int | None, what: str, methods: Any, *, classes: bool
+) -> Iterator[FoldResult]:
+    """Each method, fitted to one part of the rows and judged on the other; joint EM for numbers and counts alone."""
+    from dataclasses import replace
+
+    from skmoe import MoEClassifier, MoERegressor
+
+    def judged(model: Any, what: str) -> FoldResult:
+        start = time.perf_counter()
+        fitted = fit_watched(model, part.X, part.y, what=what)
+        if fitted.history_["interrupted"]:  # an estimate of error from half a fit would be no use
+            raise KeyboardInterrupt
+        seconds = time.perf_counter() - start
+        return FoldResult(methods.mixture(fitted, part.X_test, part.y_test), seconds, fitted)
+
+    make = MoEClassifier if classes and "family" not in settings else MoERegressor
+    mixture = judged(with_most_experts(make(**settings), most), f"{what}, mixture of experts")
+    yield mixture
+    if not classes:  # joint EM chooses no number of experts by itself: it gets the one the mixture found
+        given = {**settings, "n_experts": mixture.model.n_experts_, "averaging": 0}
+        found = judged(MoERegressor(**given, method="joint-em"), f"{what}, joint EM")
+        yield found._replace(judged=replace(found.judged, method="joint EM"))
     for fit in methods.rivals:
         start = time.perf_counter()
         judge = fit(part.X, part.y, None)
         seconds = time.perf_counter() - start
-        found = judge(part.X_test, part.y_test)
-        if mixture.parameters_.family.discrete:  # a normal density beside the probability of a count says nothing
-            found = replace(found, log_densities=found.log_densities * float("nan"))
-        yield found.method, _of_numbers(found, seconds)
-
-
-def judged_classes(
-    part: Part, settings: dict[str, Any], most: int | None, what: str, n_classes: int
-) -> Iterator[tuple[str, dict[str, float]]]:
-    """The mixture, logistic regression and boosting, fitted to one part of the rows and judged on the other."""
-    from skmoe import MoEClassifier, MoERegressor
-    from skmoe.report.held_out_classes import of_classes
-
-    start = time.perf_counter()
-    make = MoERegressor if "family" in settings else MoEClassifier
-    mixture = _fitted(with_most_experts(make(**settings), most), part, f"{what}, mixture of experts")
-    methods = of_classes(n_classes)
-    yield "mixture of experts", _of_classes(methods.mixture(mixture, part.X_test, part.y_test), start, mixture)
-    for fit in methods.rivals:
-        start = time.perf_counter()
-        found = fit(part.X, part.y, None)(part.X_test, part.y_test)
-        yield found.method, _of_classes(found, start)
-
-
-def _fitted(model: Any, part: Part, what: str) -> Any:
-    fitted = fit_watched(model, part.X, part.y, what=what)
-    if fitted.history_["interrupted"]:  # an estimate of error from half a fit would be no use
-        raise KeyboardInterrupt
-    return fitted
-
-
-def _of_numbers(found: Any, seconds: float, model: Any = None) -> dict[str, float]:
-    """Measures of predictions; NaN for what a method does not say."""
-    import numpy as np
-
-    coverage = float("nan") if np.any(np.isnan(found.bounds)) else inside(found.bounds, found.y)
-    measured = {"rmse": found.rmse, "r2": found.r2, "log_density": found.log_density, "coverage": coverage}
-    return {**measured, "seconds": seconds, **_about(model)}
-
-
-def _of_classes(found: Any, start: float, model: Any = None) -> dict[str, float]:
-    measured = {name: float(getattr(found, name)) for name in OF_CLASSES.names[:-1]}
-    return {**measured, "seconds": time.perf_counter() - start, **_about(model)}
-
-
-def _about(model: Any) -> dict[str, Any]:
-    """The number of experts, NaN for methods without, and whether the fit converged."""
-    return {"n_experts": getattr(model, "n_experts_", float("nan")), "converged": getattr(model, "converged_", True)}
+        rival = judge(part.X_test, part.y_test)
+        if not classes and mixture.model.parameters_.family.discrete:
+            # a normal density beside the probability of a count says nothing
+            rival = replace(rival, log_densities=rival.log_densities * float("nan"))
+        yield FoldResult(rival, seconds)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -24,11 +25,13 @@ __all__ = [
     "Methods",
     "Protocol",
     "TooFewRowsError",
+    "affordable_rows",
     "cross_fitted",
     "judged_on_test",
 ]
 
-CROSS_ROWS = 2000  # rows that models are fitted to again for
+CROSS_WORK = 10_000_000  # rows times parameters up to which models are fitted to again: a minute or two for five folds
+CROSS_ROWS = 2000  # rows that are always affordable
 LEAST_ROWS = 20  # below which errors of parts of the rows say nothing
 
 
@@ -46,11 +49,14 @@ class Protocol(Enum):
 
 @dataclass(frozen=True)
 class Methods:
-    """What is compared: how the mixture is judged, the rivals, and how rows are split into folds."""
+    """What is compared: how the mixture is judged, the rivals, the simplest first, and how rows are split into folds.
+
+    `folds` takes outputs, the number of folds and a seed.
+    """
 
     mixture: Callable[[Any, np.ndarray, np.ndarray], Any]
     rivals: tuple[Fit, ...]
-    folds: Callable[[np.ndarray, int], Iterator[tuple[np.ndarray, np.ndarray]]]
+    folds: Callable[[np.ndarray, int, int], Iterator[tuple[np.ndarray, np.ndarray]]]
 
 
 @dataclass(frozen=True)
@@ -87,6 +93,11 @@ class Judgement:
         return self.methods[1:]
 
     @property
+    def shortfall(self) -> str:
+        """What predicts better though it knows less, in a sentence; empty if nothing does."""
+        return self.mixture.shortfall(self.rivals[0] if self.rivals else None)
+
+    @property
     def n(self) -> int:
         """Number of rows judged."""
         return len(self.mixture.y)
@@ -95,10 +106,11 @@ class Judgement:
 def cross_fitted(model: Any, rows: Rows, folds: int, methods: Methods) -> Judgement | str:
     """Each row predicted by models fitted to the other folds.
 
-    The number of experts, chosen from all rows, is kept; so is the penalty. An average of models chooses anew.
+    The number of experts, chosen from all rows, is kept; all else is as in the fit. An average of models chooses anew.
+    All rows take part as long as that is affordable, see `affordable_rows`.
     Gives a sentence in place of the judgement where parts of the rows are too few to fit to.
     """
-    some = evenly_spaced(rows.n, CROSS_ROWS)
+    some = evenly_spaced(rows.n, affordable_rows(model))
     X, y, weight = rows.values[some], _outputs(rows)[some], None if rows.weight is None else rows.weight[some]
     if len(y) < max(LEAST_ROWS, 2 * folds):
         return f"{len(y)} rows are too few to hold some of them out."
@@ -109,7 +121,8 @@ def cross_fitted(model: Any, rows: Rows, folds: int, methods: Methods) -> Judgem
         return partial(methods.mixture, fits[-1])
 
     try:
-        found = [_pooled(fit, X, y, weight, methods.folds(y, folds)) for fit in (refit, *methods.rivals)]
+        splits = list(methods.folds(y, folds, _seed(model)))
+        found = [_pooled(fit, X, y, weight, splits) for fit in (refit, *methods.rivals)]
     except TooFewRowsError as error:
         return f"The model could not be fitted to part of the rows: {error}."
     unfinished = sum(not fit.converged_ for fit in fits)
@@ -129,8 +142,19 @@ def judged_on_test(model: Any, rows: Rows | None, test: Rows, folds: int, method
         return Judgement(Protocol.TEST, (ours, *theirs), 0, test.total)
     if folds < 2 or len(y) < max(LEAST_ROWS, 2 * folds):
         return Judgement(Protocol.TEST_ALONE, (ours,), 0, test.total)
-    theirs = [_pooled(fit, test.values, y, None, methods.folds(y, folds)) for fit in methods.rivals]
+    splits = list(methods.folds(y, folds, _seed(model)))
+    theirs = [_pooled(fit, test.values, y, None, splits) for fit in methods.rivals]
     return Judgement(Protocol.TEST_ALONE, (ours, *theirs), folds, test.total)
+
+
+def affordable_rows(model: Any) -> int:
+    """Most rows that a model is fitted to again for: rows times parameters stay below `CROSS_WORK`."""
+    return max(CROSS_ROWS, CROSS_WORK // model.n_parameters_)
+
+
+def _seed(model: Any) -> int:
+    """Seed of the fits and of the folds: the model's own, where it has one that can be used again."""
+    return int(model.random_state) if isinstance(model.random_state, Integral) else 0
 
 
 def _outputs(rows: Rows) -> np.ndarray:
@@ -144,21 +168,20 @@ def _pooled(
     X: np.ndarray,
     y: np.ndarray,
     weight: np.ndarray | None,
-    folds: Iterator[tuple[np.ndarray, np.ndarray]],
+    folds: Sequence[tuple[np.ndarray, np.ndarray]],
 ) -> Any:
     """Predictions of each row by a model that was fitted to the other folds."""
     parts = []
     for train, test in folds:
         judge = fit(X[train], y[train], None if weight is None else weight[train])
-        parts.append((test, judge(X[test], y[test])))
-    order = np.argsort(np.concatenate([test for test, _ in parts]))
-    (_, first), *others = parts
-    return replace(first.joined([part for _, part in others], order), weight=weight)
+        parts.append(judge(X[test], y[test]))
+    order = np.argsort(np.concatenate([test for _, test in folds]))
+    return replace(parts[0].joined(parts[1:], order), weight=weight)
 
 
-def _split(y: np.ndarray, folds: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _split(y: np.ndarray, folds: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """The same folds for every method."""
-    return KFold(folds, shuffle=True, random_state=0).split(y[:, None])
+    return KFold(folds, shuffle=True, random_state=seed).split(y[:, None])
 
 
 def _refitted(model: Any, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Any:
@@ -170,10 +193,10 @@ def _refitted(model: Any, X: np.ndarray, y: np.ndarray, weight: np.ndarray | Non
     }
     settings["categorical"] = None  # rows are numbers already
     if not model.averaging:
-        settings |= {"n_experts": model.n_experts_, "penalty": float(model.penalty_)}
+        settings["n_experts"] = model.n_experts_
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of few rows, rounding and convergence; the report tells of them
-        again = clone(model).set_params(**settings, random_state=0, verbose=0, checkpoint=None)
+        again = clone(model).set_params(**settings, random_state=_seed(model), verbose=0, checkpoint=None)
         try:
             return again.fit(X, y, sample_weight=weight)
         except ValueError as error:  # what all rows could carry, a part of them may not

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -14,10 +14,11 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from skmoe.inference.formatting import three_digits
 from skmoe.inference.sureness import Sureness, outcome_proba
 from skmoe.report.baselines import on_one_thread
 from skmoe.report.held_out import Methods, TooFewRowsError
-from skmoe.report.judged import Judge, JudgedRows
+from skmoe.report.judged import SAME, Judge, JudgedRows
 
 __all__ = ["JudgedClasses", "of_classes"]
 
@@ -47,6 +48,21 @@ class JudgedClasses(JudgedRows):
     def accuracy(self) -> float:
         """Share of the rows whose most probable class came."""
         return self._mean(np.argmax(self.proba, axis=1) == self.y)
+
+    @property
+    def base_rate(self) -> float:
+        """Share of the rows of the most frequent class: the accuracy of always naming it."""
+        return max(self._mean(self.y == number) for number in np.unique(self.y))
+
+    def _better(self, simplest: Self | None) -> list[str]:
+        found = []
+        if self.accuracy < self.base_rate:
+            shares = f"{100 * self.accuracy:.1f}% right against {100 * self.base_rate:.1f}%"
+            found.append(f"always naming the most frequent class ({shares})")
+        if simplest is not None and self.log_loss > (1 + SAME) * simplest.log_loss:
+            losses = f"{three_digits(self.log_loss)} against {three_digits(simplest.log_loss)}"
+            found.append(f"{simplest.method} (log loss {losses})")
+        return found
 
     @property
     def brier(self) -> float:
@@ -96,8 +112,8 @@ def _of_all(n_classes: int, model: Any, P: np.ndarray) -> np.ndarray:
     return full
 
 
-def _split(y: np.ndarray, folds: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _split(y: np.ndarray, folds: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """The same folds for every method, with the same shares of the classes where each has rows enough."""
     enough = np.min(np.unique(y, return_counts=True)[1]) >= folds
     kind = StratifiedKFold if enough else KFold
-    return kind(folds, shuffle=True, random_state=0).split(y[:, None], y)
+    return kind(folds, shuffle=True, random_state=seed).split(y[:, None], y)

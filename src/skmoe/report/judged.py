@@ -8,7 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 
-__all__ = ["Fit", "Judge", "Judged", "JudgedRows"]
+from skmoe.inference.formatting import fixed, listed, three_digits
+
+__all__ = ["SAME", "Fit", "Judge", "Judged", "JudgedRows"]
+
+SAME = 0.005  # relative difference of errors that is not worth a word
 
 Judge = Callable[[np.ndarray, np.ndarray], Any]
 Fit = Callable[[np.ndarray, np.ndarray, np.ndarray | None], Judge]
@@ -30,14 +34,23 @@ class JudgedRows:
     y: np.ndarray
     weight: np.ndarray | None = field(default=None, kw_only=True)
 
+    def shortfall(self, simplest: Self | None) -> str:
+        """What predicts these rows better though it knows less: no inputs, or the simplest method; empty if neither."""
+        better = self._better(simplest)
+        return f"Careful: rows held out are predicted worse than by {listed(better)}" if better else ""
+
+    def _better(self, simplest: Self | None) -> list[str]:
+        raise NotImplementedError
+
     def _mean(self, values: np.ndarray) -> float:
         return float(np.average(values, weights=self.weight))
 
-    def joined(self, others: Sequence[Self], order: np.ndarray) -> Self:
+    def joined(self, others: Sequence[Self], order: np.ndarray | slice) -> Self:
         """These and other predictions of the method in one record, its rows in the given order."""
         arrays = {f.name for f in fields(self)} - {"method", "weight"}
         parts = [self, *others]
-        return replace(self, **{name: np.concatenate([getattr(p, name) for p in parts])[order] for name in arrays})
+        joined: dict[str, Any] = {name: np.concatenate([getattr(p, name) for p in parts])[order] for name in arrays}
+        return replace(self, **joined)
 
 
 @dataclass(frozen=True)
@@ -70,6 +83,13 @@ class Judged(JudgedRows):
         """Share of the variance of the outputs that is explained; NaN where they do not vary."""
         total = self._mean((self.y - self._mean(self.y)) ** 2)
         return 1 - self.rmse**2 / total if total > 0 else float("nan")
+
+    def _better(self, simplest: Self | None) -> list[str]:
+        found = [f"the mean of all outputs (R² is {fixed(self.r2, 3)})"] if self.r2 < 0 else []
+        if simplest is not None and self.rmse > (1 + SAME) * simplest.rmse:
+            errors = f"{three_digits(self.rmse)} against {three_digits(simplest.rmse)}"
+            found.append(f"{simplest.method} (root mean squared error {errors})")
+        return found
 
     @property
     def log_density(self) -> float:

@@ -89,7 +89,8 @@ def write(
         and boosting are fitted to X and y or, without those, cross-fitted on the rows of `test`.
     folds : int
         Without `test`, predictions are judged by cross-fitting: each row is predicted by models fitted to the other
-        folds of X and y, of which at most 2,000 rows take part. 0 leaves that out.
+        folds of X and y, with the number of experts of `model` and its settings. 0 leaves that out. All rows take part
+        as long as rows times parameters stay below 10,000,000, and 2,000 in any case; else so many, evenly spaced.
     sample_weight : (n,) array, optional
         Weights of the rows X that the fit had; fits to part of the rows have them too, and errors are weighted.
 

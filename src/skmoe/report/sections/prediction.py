@@ -15,12 +15,10 @@ from skmoe.report.figures import draw, draw_made
 from skmoe.report.held_out import Judgement, Protocol
 from skmoe.report.held_out_classes import JudgedClasses
 from skmoe.report.held_out_counts import has_exposure
-from skmoe.report.judged import Judged
+from skmoe.report.judged import SAME, Judged
 from skmoe.report.records import Figure, Number, Table
 
 __all__ = ["Prediction", "compared", "prediction"]
-
-SAME = 0.005  # relative difference of errors that is not worth a word
 
 
 @dataclass(frozen=True)
@@ -135,7 +133,12 @@ def _protocol(data: ReportData, found: Judgement) -> str:
             f"{said}The rows of the fit were not given: {rivals} were fitted to the same rows in {found.folds} folds, "
             "each row predicted from the other folds. So they learned from other rows than the model did."
         )
-    some = f" Of {found.of:,} rows {found.n:,} took part, evenly spaced." if found.n < found.of else ""
+    some = ""
+    if found.n < found.of:
+        some = (
+            f" Of {found.of:,} rows {found.n:,} took part, evenly spaced: the model was fitted again to parts of "
+            "these, and the one shown, fitted to all rows, may predict better."
+        )
     kept = ""
     if data.model.n_experts == "auto" and not data.model.averaging:
         kept = " The number of experts, chosen with all rows, was kept."

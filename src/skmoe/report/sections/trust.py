@@ -10,7 +10,7 @@ import numpy as np
 from skmoe.inference import few_rows, rows_outside
 from skmoe.inference.calibrate import COVERAGES
 from skmoe.inference.diagnosis import SMALL_SHARE, rows_fitted
-from skmoe.inference.formatting import listed, percent
+from skmoe.inference.formatting import listed, percent, three_digits
 from skmoe.inference.held_out import near_ties, seen_counts, seen_where, stability_in_words
 from skmoe.inference.sureness import SurenessVerdict
 from skmoe.plots import CalibrationDisplay, ReliabilityDisplay
@@ -18,6 +18,7 @@ from skmoe.report.data import ReportData
 from skmoe.report.figures import draw_made
 from skmoe.report.held_out import Judgement
 from skmoe.report.held_out_classes import JudgedClasses
+from skmoe.report.judged import SAME
 from skmoe.report.records import Check, Figure, Verdict
 
 __all__ = ["Trust", "checks", "trust"]
@@ -53,8 +54,9 @@ def trust(data: ReportData) -> Trust:
 
 def checks(data: ReportData) -> tuple[Check, ...]:
     """What tells how far to trust the model."""
-    found = (_coverage(data), _stability(data), *_rows(data), _number(data), _ended(data), _range(data), _small(data))
-    return tuple(check for check in found if check is not None)
+    of_predictions = (_errors(data), _coverage(data))
+    of_fit = (_stability(data), *_rows(data), _number(data), _ended(data), _range(data), _small(data))
+    return tuple(check for check in (*of_predictions, *of_fit) if check is not None)
 
 
 def _careful(trouble: object) -> Verdict:
@@ -63,6 +65,26 @@ def _careful(trouble: object) -> Verdict:
 
 def _sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
+
+
+def _errors(data: ReportData) -> Check | None:
+    """Whether predictions of rows held out are better than those of methods that know less."""
+    found = data.judgement
+    if isinstance(found, str):
+        return None
+    of_classes = isinstance(found.mixture, JudgedClasses)
+    loss, called = ("log_loss", "log loss") if of_classes else ("rmse", "root mean squared error")
+    ours, simplest = float(getattr(found.mixture, loss)), next(iter(found.rivals), None)
+    finding, verdict, words = f"{called} {three_digits(ours)}", Verdict.FINE, "They are better than the mean of all."
+    if simplest is not None:
+        theirs = float(getattr(simplest, loss))
+        finding += f", of {simplest.method} {three_digits(theirs)}"
+        words = f"They are better than those of {simplest.method}."
+        if ours > (1 - SAME) * theirs:
+            verdict, words = Verdict.NOTE, f"They are about as good as those of {simplest.method}."
+    if found.shortfall:
+        verdict, words = Verdict.CAREFUL, f"{found.shortfall}."
+    return Check("Predictions of rows held out", finding, words, verdict)
 
 
 def _coverage(data: ReportData) -> Check | None:
