@@ -105,7 +105,7 @@ def _of_families(X: np.ndarray, y: np.ndarray) -> list[MoERegressor | MoEClassif
 
 def _use(model: MoERegressor | MoEClassifier) -> None:
     """Predict with a model and print its tables, whatever its numbers are."""
-    X = np.linspace(-1, 1, 4 * model.n_features_in_).reshape(4, -1)
+    X = np.linspace(-1, 1, 4 * len(model.encoded_feature_names_)).reshape(4, -1)
     rows = X if model.encoder_ is None else EncodedTable(X, model.encoder_.features, model.encoder_)
     if hasattr(model, "feature_names_in_") and model.encoder_ is None:
         rows = EncodedTable(X, list(model.feature_names_in_), model.encoder_)

@@ -70,7 +70,7 @@ def fitted(i: int) -> MoERegressor:
 
 def digest(model: MoERegressor) -> str:
     """Fingerprint of a model's coefficients, and of what it predicts."""
-    X = np.linspace(-2, 2, 3 * model.n_features_in_).reshape(3, -1)
+    X = np.linspace(-2, 2, 3 * len(model.encoded_feature_names_)).reshape(3, -1)
     predicted = model.predict(X), model.predict_interval(X), model.log_density(X, X[:, 0])
     values = (model.expert_coef_, model.gate_coef_, model.noise_scale_, *predicted)
     return hashlib.sha256(b"".join(np.ascontiguousarray(v).tobytes() for v in values)).hexdigest()

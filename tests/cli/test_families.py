@@ -169,7 +169,7 @@ def test_counts_over_exposures_are_those_of_python(measured, rates):
     assert "399 rows; model in" in rates.stdout
     model = skmoe.load(folder / "v.skmoe")
     assert model.encoder_.output.names == ("days",)
-    assert list(model.feature_names_in_) == ["a", "b", "town=Oslo"]
+    assert list(model.encoded_feature_names_) == ["a", "b", "town=Oslo"]
     table = pd.read_csv(folder / "rows.csv")
     have = table["days"].notna()
     y = table.loc[have, ["visits", "days"]].to_numpy()

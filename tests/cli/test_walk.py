@@ -79,7 +79,7 @@ def test_fitted_model_is_what_python_fits(walk):
     X = np.column_stack([columns["x"], columns["age"], columns["kind"] == "stone", columns["kind"] == "wood"])[keep]
     direct = skmoe.MoERegressor(2, random_state=0).fit(X, columns["y"][keep])
     np.testing.assert_allclose(model.expert_coef_, direct.expert_coef_, rtol=1e-8)
-    assert list(model.feature_names_in_) == ["x", "age", "kind=stone", "kind=wood"]
+    assert list(model.encoded_feature_names_) == ["x", "age", "kind=stone", "kind=wood"]
 
 
 def test_paper_and_nothing_else_is_what_python_fits(tmp_path):
@@ -241,7 +241,7 @@ def test_large_table_is_read_in_blocks_to_the_same_model(tmp_path, monkeypatch):
     assert "read in blocks" in streamed.stderr
     models = [skmoe.load(tmp_path / name) for name in ("whole.skmoe", "streamed.skmoe")]
     assert np.allclose(models[0].expert_coef_, models[1].expert_coef_, atol=1e-9)
-    assert list(models[1].feature_names_in_) == ["a", "b", "c"]
+    assert list(models[1].encoded_feature_names_) == ["a", "b", "c"]
     assert run("predict", tmp_path / "streamed.skmoe", path, "--out", tmp_path / "out.csv").exit_code == 0
     refused = run("fit", path, "--target", "y", "--out", tmp_path / "no.skmoe", "--drop", "none")
     assert refused.exit_code == 2
@@ -381,18 +381,18 @@ def test_messy_table_is_fitted_without_an_option_and_predicted(tmp_path, monkeyp
     model = skmoe.load("houses.skmoe")
     assert model.n_experts_ == 1
     names = ["size, in m²", "rooms", "rooms=missing", "kind=b", "kind=c", "kind=missing"]
-    assert list(model.feature_names_in_)[:6] == names
+    assert list(model.encoded_feature_names_)[:6] == names
     found = read_csv(run("predict", "houses.skmoe", "houses.csv", "--out", "-").stdout)
     assert len(found["prediction"]) == 120
     assert None not in found["prediction"]
     dropped = run(
         "fit", "houses.csv", "--target", "price", "--experts", 1, "--drop", "size, in m²", "--drop", "sold,kind"
     )
-    assert list(skmoe.load("houses.skmoe").feature_names_in_) == ["rooms", "rooms=missing"], dropped.output
+    assert list(skmoe.load("houses.skmoe").encoded_feature_names_) == ["rooms", "rooms=missing"], dropped.output
     chosen = run(
         "fit", "houses.csv", "--target", "price", "--experts", 1, "--columns", "size, in m²", "--columns", "rooms"
     )
-    assert list(skmoe.load("houses.skmoe").feature_names_in_) == ["size, in m²", "rooms", "rooms=missing"], (
+    assert list(skmoe.load("houses.skmoe").encoded_feature_names_) == ["size, in m²", "rooms", "rooms=missing"], (
         chosen.output
     )
 

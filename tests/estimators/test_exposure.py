@@ -66,7 +66,7 @@ def test_tables_with_text_and_gaps_take_outputs_of_two_columns(rows, tmp_path):
     table = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "town": town})
     table.loc[:9, "a"] = np.nan
     model = MoERegressor(2, family="poisson", random_state=0).fit(table, np.column_stack([y, days]))
-    assert list(model.feature_names_in_) == ["a", "a=missing", "b", "town=Oslo"]
+    assert list(model.encoded_feature_names_) == ["a", "a=missing", "b", "town=Oslo"]
     model.save(tmp_path / "m.skmoe")
     loaded = skmoe.load(tmp_path / "m.skmoe")
     assert_allclose(loaded.predictive(table, exposure=days).mean(), days * model.predict(table))
@@ -117,7 +117,7 @@ def test_columns_of_a_file_with_text_are_taken_by_name(rows, tmp_path):
     both, names = np.column_stack([y, days]), ["y", "days"]
     model = MoERegressor(2, family="poisson", random_state=0).fit(tmp_path / "rows.parquet", names)
     plain = MoERegressor(2, family="poisson", random_state=0).fit(table, both)
-    assert list(model.feature_names_in_) == ["a", "b", "town=Oslo"]
+    assert list(model.encoded_feature_names_) == ["a", "b", "town=Oslo"]
     assert_allclose(model.expert_coef_, plain.expert_coef_, rtol=1e-5)
     assert_allclose(model.log_density(tmp_path / "rows.parquet", names), plain.log_density(table, both), rtol=1e-5)
     with pytest.raises(TypeError, match=r"those of the fit, \['y', 'days'\]; got \['days', 'y'\]"):

@@ -120,7 +120,7 @@ def test_columns_of_the_table_come_along(fitted, tmp_path):
     model.save(tmp_path / "m.skmoe")
     again = skmoe.load(tmp_path / "m.skmoe")
     assert again.encoder_ == encoder
-    assert list(again.feature_names_in_) == ["speed", "kind=b", "kind=c"]
+    assert list(again.encoded_feature_names_) == ["speed", "kind=b", "kind=c"]
 
 
 def test_columns_of_another_model_are_refused(fitted, tmp_path):

@@ -55,7 +55,7 @@ def test_text_dates_and_gaps_are_taken_as_they_are(library, columns, tmp_path):
     given, y = columns
     X = frame_of(library, given)
     model = MoERegressor(1, random_state=0).fit(X, y)
-    assert list(model.feature_names_in_) == NAMES
+    assert list(model.encoded_feature_names_) == NAMES
     predicted = model.predict(X)
     assert predicted.shape == y.shape
     assert np.corrcoef(predicted, y)[0, 1] > 0.9
@@ -88,7 +88,7 @@ def test_numbers_as_categories_are_asked_for(columns):
     _, y = columns
     X = pd.DataFrame({"code": np.arange(len(y)) % 3, "x": np.arange(len(y)) % 7})
     model = MoERegressor(1, categorical=["code"], random_state=0).fit(X, y)
-    assert list(model.feature_names_in_) == ["code=1", "code=2", "x"]
+    assert list(model.encoded_feature_names_) == ["code=1", "code=2", "x"]
 
 
 def test_columns_that_are_not_used_are_warned_of(columns):
@@ -185,7 +185,7 @@ def test_intervals_are_categories_in_their_order(form):
     bins = {"categorical": cut, "interval": cut.astype(cut.cat.categories.dtype)}[form]
     y = np.where(x > 7, 3.0, 1.0) + 0.1 * np.random.default_rng(1).standard_normal(300)
     model = MoERegressor(1, random_state=0).fit(pd.DataFrame({"bins": bins}), y)
-    assert list(model.feature_names_in_) == ["bins=(2, 7]", "bins=(7, 12]"]
+    assert list(model.encoded_feature_names_) == ["bins=(2, 7]", "bins=(7, 12]"]
     assert abs(model.expert_coef_[0, 1] - 2) < 0.1
     assert model.predict(pd.DataFrame({"bins": pd.cut([1.0, 9.0], [0, 2, 7, 12])})) == pytest.approx([1, 3], abs=0.1)
 
@@ -194,7 +194,7 @@ def test_periods_are_dates():
     quarters = pd.period_range("1960-01", periods=80, freq="Q")
     y = np.arange(80.0) + np.random.default_rng(0).standard_normal(80)
     model = MoERegressor(1, random_state=0).fit(pd.DataFrame({"when": quarters}), y)
-    assert list(model.feature_names_in_) == ["when: days", "when: month"]
+    assert list(model.encoded_feature_names_) == ["when: days", "when: month"]
 
 
 @pytest.mark.parametrize("text", [False, True])
@@ -213,11 +213,11 @@ def test_first_category_of_a_categorical_is_the_reference():
     for order in (["middle", "low", "high"], ["high", "low", "middle"]):
         X = pd.DataFrame({"kind": pd.Categorical(kinds, categories=order)})
         model = MoERegressor(1, random_state=0).fit(X, y)
-        assert list(model.feature_names_in_) == [f"kind={category}" for category in order[1:]]
+        assert list(model.encoded_feature_names_) == [f"kind={category}" for category in order[1:]]
         assert model.encoder_.columns[0].categories[0] == order[0]
     numbers = pd.Categorical(np.array([9, 10, 100])[np.arange(90) % 3])
     model = MoERegressor(1, random_state=0).fit(pd.DataFrame({"kind": numbers}), y)
-    assert list(model.feature_names_in_) == ["kind=10", "kind=100"]
+    assert list(model.encoded_feature_names_) == ["kind=10", "kind=100"]
 
 
 def test_categories_with_an_order_keep_it_in_files(tmp_path):
@@ -226,4 +226,4 @@ def test_categories_with_an_order_keep_it_in_files(tmp_path):
     kinds = pa.DictionaryArray.from_arrays(np.arange(90) % 3, ["low", "middle", "high"], ordered=True)
     pq.write_table(pa.table({"kind": kinds, "y": np.arange(90.0) % 7}), tmp_path / "t.parquet")
     model = MoERegressor(1, random_state=0).fit(tmp_path / "t.parquet", "y")
-    assert list(model.feature_names_in_) == ["kind=middle", "kind=high"]
+    assert list(model.encoded_feature_names_) == ["kind=middle", "kind=high"]

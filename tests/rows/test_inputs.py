@@ -52,7 +52,7 @@ def test_table_with_outputs_beside_it_is_fitted_as_its_array_with_the_names_kept
     beside = {"array": y, "list": y.tolist(), "column": y[:, None], "arrow": pa.array(y)}[outputs]
     model = fitted(table, beside)
     assert_equal(model, direct)
-    assert list(model.feature_names_in_) == NAMES
+    assert list(model.encoded_feature_names_) == NAMES
     assert not hasattr(direct, "feature_names_in_")
     assert model.encoder_ is None
     np.testing.assert_array_equal(model.predict(table), direct.predict(X))
@@ -63,7 +63,7 @@ def test_table_with_outputs_beside_it_is_fitted_as_its_array_with_the_names_kept
 def test_table_that_holds_its_outputs_is_fitted_as_its_array(arrays, table, direct):
     model = fitted(table.append_column("price", pa.array(arrays[1])), "price")
     assert_equal(model, direct)
-    assert list(model.feature_names_in_) == NAMES
+    assert list(model.encoded_feature_names_) == NAMES
 
 
 def test_columns_of_new_tables_are_found_by_name(arrays, table, direct):
@@ -84,7 +84,7 @@ def test_weights_beside_a_table_are_those_of_its_array(weights, arrays, table):
     for model in (fitted(table, y, weight), fitted(held, "price", "w"), fitted(encoded(X), y, weight)):
         for name in FITTED:
             np.testing.assert_allclose(getattr(model, name), getattr(expected, name), rtol=1e-9, err_msg=name)
-        assert list(model.feature_names_in_) == NAMES
+        assert list(model.encoded_feature_names_) == NAMES
         assert model.history_["rows"] == expected.history_["rows"] == np.sum(weight > 0)
 
 
@@ -128,7 +128,7 @@ def test_encoded_table_is_fitted_as_its_array_with_names_and_encoder_kept(arrays
     rows = encoded(X)
     model = fitted(rows, y)
     assert_equal(model, direct)
-    assert list(model.feature_names_in_) == NAMES
+    assert list(model.encoded_feature_names_) == NAMES
     assert model.encoder_ is rows.encoder
     np.testing.assert_array_equal(model.predict(rows), direct.predict(X))
     np.testing.assert_array_equal(model.predict_interval(rows), direct.predict_interval(X))
@@ -142,7 +142,7 @@ def test_text_of_a_table_is_encoded_once_and_predicted_alike():
     table = pa.table({"kind": kind, "x": x, "y": y})
     rows, outputs, weight = TableEncoder.learn(table, "y").rows(table)
     model = MoERegressor(1, random_state=0).fit(rows, outputs, sample_weight=weight)
-    assert list(model.feature_names_in_) == ["kind=wood", "x"]
+    assert list(model.encoded_feature_names_) == ["kind=wood", "x"]
     new = model.encoder_.rows(table.slice(0, 5))[0]
     np.testing.assert_array_equal(model.predict(new), model.predict(rows)[:5])
 

@@ -128,7 +128,7 @@ def fit(
         output=told.columns(table.names),
     )
     gate, experts_see = (
-        encoder.expand(tables.names_among(written, table.names, option), option) if written else None
+        tables.inputs_among(written, table, encoder, option) if written else None
         for written, option in ((gate_columns, "--gate-columns"), (expert_columns, "--expert-columns"))
     )
     X, y, weight = tables.rows_of(table, encoder)

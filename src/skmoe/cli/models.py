@@ -130,7 +130,7 @@ def as_json(model: MoERegressor) -> dict[str, Any]:
     """A fitted model for machines."""
     from skmoe.inference import describe_regimes
 
-    names, regimes = list(model.feature_names_in_), describe_regimes(model) or ()
+    names, regimes = list(model.encoded_feature_names_), describe_regimes(model) or ()
 
     def part(i: int, what: str) -> dict[str, Any]:
         found: dict[str, Any] = {}

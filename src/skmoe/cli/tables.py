@@ -25,6 +25,7 @@ __all__ = [
     "Separator",
     "Target",
     "Unseen",
+    "inputs_among",
     "learn_table",
     "names_among",
     "open_asked",
@@ -106,6 +107,13 @@ def names_among(written: Sequence[str] | None, known: Sequence[str], option: str
             raise ValueError(f"{option}: there is no column {strange[0]!r}; the table has {listed(list(known))}")
         found += parts
     return list(dict.fromkeys(found))
+
+
+def inputs_among(written: Sequence[str], table: FileTable, encoder: TableEncoder, option: str) -> list[str]:
+    """Columns as they were written after an option, of which inputs came."""
+    names = names_among(written, table.names, option)
+    encoder.expand(names, option)
+    return names
 
 
 def learn_table(

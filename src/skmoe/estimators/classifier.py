@@ -53,7 +53,8 @@ class MoEClassifier(ClassifierMixin, MixtureOfExperts):
     tol : float
         Squared distance to the optimum, in standard errors, at which a fit stops.
     expert_features, gate_features : sequences of column names or indices, optional
-        Columns that experts and gate look at, by default all.
+        Columns of `X` that experts and gate see, by default all. A column of text stands for all inputs that became of
+        it; one of them is named like ``"species=Gentoo"``.
     categorical : "auto", None or sequence of column names
         What becomes of DataFrames (pandas, polars), tables of pyarrow and files with text, categories, dates or gaps.
         "auto": text becomes categories, one input each but the first in alphabetical order (a Categorical keeps its
@@ -100,6 +101,13 @@ class MoEClassifier(ClassifierMixin, MixtureOfExperts):
         and few rows, with a penalty. None where intervals go by standard errors.
     encoder_ : TableEncoder or None
         How the columns of a table with text and gaps became inputs.
+    n_features_in_ : int
+        Number of columns of `X`.
+    feature_names_in_ : array of str
+        Names of the columns of `X`, if they have any.
+    encoded_feature_names_ : (d,) array of str
+        Names of the inputs that the columns became, in the order of the coefficients; ``x0``, ``x1``, ... where
+        columns have no names.
     history_ : dict
         The objective by iteration (log-likelihood less the penalty, mean per row), the starts, and what was said of
         each number of experts tried.

@@ -49,7 +49,8 @@ def predictive_over(model: Any, law: PredictiveLaw, X: Any, exposure: Any) -> Pr
         raise ValueError("exposure must hold positive numbers; drop rows without an exposure, or mend it")
     logs = xp.asarray(np.log(times), dtype=rows.dtype, device=device(rows))
     with_log = copy(model)  # it checks rows of one input more, which have no names
-    with_log.n_features_in_, with_log.encoder_ = model.n_features_in_ + 1, None
+    with_log.n_features_in_, with_log.encoder_ = rows.shape[1] + 1, None
+    with_log.encoded_feature_names_ = np.append(model.encoded_feature_names_, "log exposure")
     if hasattr(model, "feature_names_in_"):
         del with_log.feature_names_in_
     longer = replace(law, members=tuple(member.with_offset for member in law.members))

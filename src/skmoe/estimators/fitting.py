@@ -29,7 +29,8 @@ from skmoe.inference import (
 from skmoe.model.checks import check_outputs
 from skmoe.model.families import BinomialFamily, MultinomialFamily, get_family, with_second_column
 from skmoe.model.family import Family
-from skmoe.rows.checks import check_columns, generator
+from skmoe.rows.checks import generator
+from skmoe.rows.chosen import chosen_inputs
 from skmoe.rows.classes import class_rows_to_fit
 from skmoe.rows.inputs import RowsToFit, rows_to_fit
 from skmoe.search import Control, Fitted, ModelSpec, Progress, learn
@@ -86,15 +87,14 @@ def _learned(
     model: Any, rows: RowsToFit, family: Family, noise: str | float, input_law: Any, options: SpectralOptions
 ) -> tuple[Learned, Control]:
     """What is learned from rows by an estimator's settings, and what controlled it."""
-    d = rows.X.shape[1]
     spec = ModelSpec(
         searched_family(family),
         noise,
         model.penalty if isinstance(model.penalty, str) else float(model.penalty),
         bool(model.fit_intercept),
         input_law=input_law,
-        expert_columns=check_columns(model.expert_features, rows.names, d, "expert_features"),
-        gate_columns=check_columns(model.gate_features, rows.names, d, "gate_features"),
+        expert_columns=chosen_inputs(model, "expert"),
+        gate_columns=chosen_inputs(model, "gate"),
         expert_dof=given_dof(family),
     )
     settings = {k: repr(v) for k, v in model.get_params().items() if k not in NOT_OF_THE_FIT}
@@ -114,8 +114,7 @@ def _learned(
 
 
 def _store_what_experts_say(model: Any, rows: RowsToFit) -> None:
-    """Where each expert holds, how the columns of a table became inputs, and whether rows had weights."""
-    model.encoder_ = rows.encoder
+    """Where each expert holds, and whether rows had weights."""
     model.history_["weighted"] = rows.weight is not None
     model.history_["regimes"] = [asdict(regime) for regime in regimes_from_rows(model, rows.X, rows.weight)]
 

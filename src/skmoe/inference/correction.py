@@ -93,7 +93,7 @@ def small_sample_correction(model: Any) -> Correction | None:
     if model.covariance_ is None:
         return Correction(model.noise_scale_, model.dof_)
     covariance = model.covariance_ if model.parameters_.origin is None else model.covariance_at_origin_
-    correction = correction_of(covariance, model.noise_scale_, model.dof_, model.n_features_in_)
+    correction = correction_of(covariance, model.noise_scale_, model.dof_, model.gate_coef_.shape[1])
     return correction if model.gate_uncertain_ else replace(correction, gate_covariance=None)
 
 

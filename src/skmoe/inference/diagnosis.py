@@ -23,6 +23,7 @@ from skmoe.inference.sureness import Sureness, outcome_names, outcome_proba
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.rows.arrays import to_numpy
 from skmoe.rows.blocks import take_rows
+from skmoe.rows.chosen import chosen_inputs
 
 __all__ = [
     "FAR_TOO_FEW",
@@ -170,8 +171,9 @@ def rows_fitted(model: Any) -> float:
 
 def _coefficients(model: Any) -> int:
     """Coefficients of an expert, with its intercept."""
-    columns = model.n_features_in_ if model.expert_features is None else len(model.expert_features)
-    return model.parameters_.family.predictors * (columns + int(model.fit_intercept and model.method != "spectral"))
+    chosen = chosen_inputs(model, "expert")
+    inputs = model.gate_coef_.shape[1] if chosen is None else len(chosen)
+    return model.parameters_.family.predictors * (inputs + int(model.fit_intercept and model.method != "spectral"))
 
 
 def _some_rows(*arrays: Any) -> tuple[np.ndarray, ...]:

@@ -21,7 +21,7 @@ from skmoe.inference.formatting import experts
 from skmoe.inference.summary import Summary
 from skmoe.likelihood import MappedRows, Problem, Theta
 from skmoe.rows.arrays import Array, array_namespace
-from skmoe.rows.checks import check_columns
+from skmoe.rows.chosen import chosen_inputs
 from skmoe.rows.table_moments import table_moments
 from skmoe.search.config import SearchConfig
 from skmoe.search.ends import End, climb_all, ranked
@@ -131,10 +131,10 @@ def _batches(tables: list[np.random.Generator], n: int) -> list[list[np.random.G
 
 def _problem(model: Any, X: Array, y: Array, config: SearchConfig) -> Problem:
     """Maximum likelihood with the model's number of experts, on the standardised scale."""
-    names, (n, d) = getattr(model, "feature_names_in_", None), X.shape
+    names, (n, d) = model.encoded_feature_names_, X.shape
     columns: dict[str, Any] = {
-        "expert_columns": check_columns(model.expert_features, names, d, "expert_features"),
-        "gate_columns": check_columns(model.gate_features, names, d, "gate_features"),
+        "expert_columns": chosen_inputs(model, "expert"),
+        "gate_columns": chosen_inputs(model, "gate"),
     }
     family, intercept, k = model.parameters_.family.any_experts, bool(model.fit_intercept), int(model.n_experts_)
     spec = ModelSpec(family, model.noise, LEAST_PENALTY, intercept, **columns)

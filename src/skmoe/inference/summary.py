@@ -14,6 +14,7 @@ from skmoe.inference.formatting import ratio_text
 from skmoe.inference.held_out import seen_counts, seen_where
 from skmoe.inference.intervals import Ends, gate_dof, intervals_of
 from skmoe.model.families import NegativeBinomialExposureFamily, PoissonExposureFamily, StudentFamily
+from skmoe.rows.chosen import chosen_inputs
 from skmoe.rows.table_errors import listed
 from skmoe.rows.visible import visible
 
@@ -83,8 +84,8 @@ def cell_text(value: Any, digits: int = 4) -> str:
 
 
 def feature_names(model: Any) -> list[str]:
-    """Names of the columns a model was fitted to, x0, x1, ... where it saw none."""
-    return [str(name) for name in getattr(model, "feature_names_in_", [f"x{i}" for i in range(model.n_features_in_)])]
+    """Names of the inputs that a model's columns became, x0, x1, ... where they have none."""
+    return [str(name) for name in model.encoded_feature_names_]
 
 
 def filled_gaps(model: Any) -> dict[str, int]:
@@ -111,11 +112,11 @@ def summarise(model: Any, *, robust: bool, names: Sequence[str] | None = None) -
         if hasattr(model, "classes_"):
             parts = _by_class(model, *parts[0])
         for part, *values in parts:
-            for term in _terms(model, names, model.expert_features, *values):
+            for term in _terms(model, names, "expert", *values):
                 table.rows.append(_row(part, *term, float(dof[i]), ratio=bool(ratio)))
     for i in range(k - 1):
         values = [told.of("gate_coef", i, p.W[i]), told.of("gate_intercept", i, p.gate_intercept[i])]
-        for term in _terms(model, names, model.gate_features, *values):
+        for term in _terms(model, names, "gate", *values):
             table.rows.append(_row(f"gate {i + 1} against {k}", *term, gate_dof(model), blank=bool(ratio)))
     if p.family.has_scale:
         for i in range(k if model.noise == "per-expert" else 1):
@@ -183,11 +184,12 @@ def _by_class(model: Any, part: str, coef: np.ndarray, shift: np.ndarray) -> lis
 
 
 def _terms(
-    model: Any, names: Sequence[str], features: Any, coef: np.ndarray, shift: np.ndarray
+    model: Any, names: Sequence[str], seen_by: str, coef: np.ndarray, shift: np.ndarray
 ) -> list[tuple[str, np.ndarray]]:
     """Names of an intercept and coefficients, and what is told of each."""
     terms = [("intercept", shift)] if model.fit_intercept and model.method != "spectral" else []
-    return terms + [(names[j], coef[j]) for j in _used(features, len(names), feature_names(model))]
+    chosen = chosen_inputs(model, seen_by)
+    return terms + [(names[j], coef[j]) for j in (range(len(names)) if chosen is None else chosen)]
 
 
 def _row(
@@ -207,9 +209,3 @@ def _row(
     if ratio:
         return *line, *(float(np.exp(min(v, MOST_LOG))) for v in (value, *ends))
     return (*line, np.nan, np.nan, np.nan) if blank else line
-
-
-def _used(features: Any, d: int, names: list[str]) -> list[int]:
-    if features is None:
-        return list(range(d))
-    return [names.index(f) if isinstance(f, str) else int(f) for f in features]

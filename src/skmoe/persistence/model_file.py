@@ -40,7 +40,7 @@ from skmoe.persistence.model_schema import (
     header_check,
     symbols,
 )
-from skmoe.rows.checks import check_columns
+from skmoe.rows.chosen import chosen_inputs
 from skmoe.rows.encoder import TableEncoder
 from skmoe.rows.visible import visible
 from skmoe.spectral.options import spectral_options
@@ -101,8 +101,11 @@ def _header(model: Any) -> dict[str, Any]:
         "calibration": _plain(model.calibration_),
         "members": [len(member.A) for member in model.members_],
     }
+    header["numbers"]["n_features_in_"] = len(model.encoded_feature_names_)  # of a file: inputs
     if hasattr(model, "feature_names_in_"):
-        header["feature_names"] = [str(n) for n in model.feature_names_in_]
+        header["feature_names"] = [str(n) for n in model.encoded_feature_names_]
+    if model.encoder_ is not None:
+        header["columns"] = [str(n) for n in model.feature_names_in_]
     if model.parameters_.origin is not None:
         header["origin"] = _plain(model.parameters_.origin)
     if model.profile_intervals_ is not None:
@@ -202,9 +205,12 @@ def _check(header: dict[str, Any], table: dict[str, Any] | None) -> None:
     if table is None:
         return
     TABLE(table, "table.json")
-    features = TableEncoder.from_json(table).features
+    encoder = TableEncoder.from_json(table)
+    features, columns = encoder.features, header.get("columns", encoder.names)
     if len(features) != of["n_features_in_"] or header.get("feature_names") != features:
         raise ValueError("what it says of its columns is not of this model")
+    if len(set(columns)) < len(columns) or not set(encoder.names) <= set(columns):
+        raise ValueError("columns must be those of its table, each once")
 
 
 def _model(make: Callable[..., Any], header: Mapping[str, Any], table: Any, arrays: Mapping[str, np.ndarray]) -> Any:
@@ -218,8 +224,6 @@ def _model(make: Callable[..., Any], header: Mapping[str, Any], table: Any, arra
         spectral_options(model.spectral_options)
     else:
         model.classes_ = np.array(classes)
-    for what in ("expert_features", "gate_features"):
-        check_columns(getattr(model, what), header.get("feature_names"), numbers["n_features_in_"], what)
     for name, values in arrays.items():
         if name not in NOT_ARRAYS and name not in MEMBER_ARRAYS:
             setattr(model, name, values)
@@ -245,9 +249,21 @@ def _model(make: Callable[..., Any], header: Mapping[str, Any], table: Any, arra
     for name in ("objective", "spectrum"):
         if model.history_[name] is not None:
             model.history_[name] = np.array(model.history_[name], dtype=np.float64)
-    if "feature_names" in header:
-        model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
+    _name_columns(model, header)
+    for part in ("expert", "gate"):
+        chosen_inputs(model, part)
     return model
+
+
+def _name_columns(model: Any, header: Mapping[str, Any]) -> None:
+    """Name the columns of the table of a fit, and the inputs that they became."""
+    width = header["numbers"]["n_features_in_"]
+    inputs = header.get("feature_names")
+    model.encoded_feature_names_ = np.array(inputs or [f"x{i}" for i in range(width)], dtype=object)
+    if inputs is not None:
+        names = inputs if model.encoder_ is None else header.get("columns", model.encoder_.names)
+        model.feature_names_in_ = np.array(names, dtype=object)
+        model.n_features_in_ = len(names)
 
 
 def _family(header: Mapping[str, Any]) -> Family:

@@ -238,7 +238,7 @@ def header_check(d: int, k: int, kind: str = "regressor") -> Check:
             "members": listed(whole(1)),
         }
         | ({"kind": one_of(kind), "classes": _classes} if kind == "classifier" else {}),
-        {"feature_names": listed(text, d), "origin": listed(number(), d), "kind": one_of(kind)}
+        {"feature_names": listed(text, d), "columns": listed(text), "origin": listed(number(), d), "kind": one_of(kind)}
         | {"profiled": one_of(True)}
         | more,
     )

@@ -12,7 +12,7 @@ from skmoe.inference import feature_names, intervals_of
 from skmoe.inference.summary import MOST_LOG
 from skmoe.plots.reading import check_model, expert_names
 from skmoe.plots.style import Display, expert_styles, ink, label, legend_above, plain_text
-from skmoe.rows.checks import check_columns
+from skmoe.rows.chosen import GivenColumns
 
 __all__ = ["CoefficientsDisplay", "most_inputs"]
 
@@ -88,11 +88,11 @@ class CoefficientsDisplay(Display):
             The display; its numbers are attributes.
         """
         check_model(model)
-        k, d, m = model.n_experts_, model.n_features_in_, model.parameters_.family.predictors
+        k, d, m = model.n_experts_, model.gate_coef_.shape[1], model.parameters_.family.predictors
         factor = _check_scale(scale, d)
         told = model.expert_coef_, *intervals_of(model, robust=robust)["expert_coef"]
         coefficients, low, high = (np.reshape(values, (k, m, d)) * factor for values in told)
-        chosen = check_columns(features, getattr(model, "feature_names_in_", None), d, "features")
+        chosen = GivenColumns.of(model).indices(features, "features")
         if chosen is None:
             chosen = _largest(np.max(np.abs(coefficients), axis=(0, 1)), most_inputs(m))
         # one line for each column and class, classes of a column below each other

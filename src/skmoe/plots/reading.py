@@ -14,7 +14,7 @@ from skmoe.inference.formatting import short
 from skmoe.inference.sureness import outcome_names
 from skmoe.rows.arrays import to_numpy
 from skmoe.rows.blocks import in_memory
-from skmoe.rows.checks import check_columns
+from skmoe.rows.chosen import GivenColumns
 from skmoe.rows.inputs import rows_to_use
 
 __all__ = [
@@ -93,9 +93,15 @@ def _on_the_host(values: Any) -> np.ndarray:
 
 
 def column(model: Any, feature: Any, name: str = "feature") -> int:
-    """Index of a column given by name or index."""
-    known, d = getattr(model, "feature_names_in_", None), model.n_features_in_
-    return (check_columns([feature], known, d, name) or [])[0]
+    """Index of the input that a column became, given by its name or place."""
+    inputs = feature_names(model)
+    if isinstance(feature, str) and feature in inputs:
+        return inputs.index(feature)
+    found = GivenColumns.of(model).indices([feature], name) or []
+    if len(found) > 1:
+        named = ", ".join(inputs[j] for j in found)
+        raise ValueError(f"{name}: column {feature!r} became several inputs; choose one of them: {named}")
+    return found[0]
 
 
 def expert_names(model: Any) -> list[str]:
@@ -177,9 +183,9 @@ class Along:
         return Along(self.name, self.columns, places[:, None], places)
 
 
-def feature_of(one: Input) -> str | int:
-    """How `along` is asked for an input: a column of text by its name, others by their place."""
-    return one.name if len(one.columns) > 1 else one.columns[0]
+def feature_of(one: Input) -> str:
+    """How `along` is asked for an input."""
+    return one.name
 
 
 def along(model: Any, X: np.ndarray, feature: Any, resolution: int, name: str = "feature") -> Along:
@@ -187,6 +193,8 @@ def along(model: Any, X: np.ndarray, feature: Any, resolution: int, name: str = 
 
     Numbers get even steps from the smallest to the largest value, columns with two values these alone, text its levels.
     """
+    if isinstance(feature, Integral) and model.encoder_ is not None and feature in range(model.n_features_in_):
+        feature = str(model.feature_names_in_[feature])
     for one in inputs_of(model):
         if len(one.levels) > 2 and isinstance(feature, str) and feature == one.name:
             width = len(one.columns)

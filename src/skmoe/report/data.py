@@ -136,7 +136,7 @@ class ReportData:
             return self.curves[0].input
         if self.rows is None:
             return None
-        coef = self.model.expert_coef_.reshape(-1, self.model.n_features_in_)
+        coef = self.model.expert_coef_.reshape(-1, self.model.gate_coef_.shape[1])
         effect = np.max(np.abs(coef), axis=0) * np.std(self.rows.values, axis=0)
         strongest = max(inputs_of(self.model), key=lambda one: float(np.max(effect[list(one.columns)])))
         return strongest if np.max(effect) > 0 else None

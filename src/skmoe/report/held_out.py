@@ -17,7 +17,7 @@ from sklearn.model_selection import KFold
 from skmoe.report.baselines import boosting, least_squares
 from skmoe.report.judged import Fit, Judge, Judged
 from skmoe.report.rows import Rows, evenly_spaced
-from skmoe.rows.checks import check_columns
+from skmoe.rows.chosen import chosen_inputs
 
 __all__ = [
     "OF_NUMBERS",
@@ -186,11 +186,7 @@ def _split(y: np.ndarray, folds: int, seed: int) -> Iterator[tuple[np.ndarray, n
 
 def _refitted(model: Any, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Any:
     """The same kind of model, fitted to part of the rows."""
-    names, d = getattr(model, "feature_names_in_", None), X.shape[1]
-    settings: dict[str, Any] = {
-        f"{part}_features": check_columns(getattr(model, f"{part}_features"), names, d, f"{part}_features")
-        for part in ("expert", "gate")
-    }
+    settings: dict[str, Any] = {f"{part}_features": chosen_inputs(model, part) for part in ("expert", "gate")}
     settings["categorical"] = None  # rows are numbers already
     if not model.averaging:
         settings["n_experts"] = model.n_experts_

@@ -19,7 +19,6 @@ __all__ = [
     "RANDOM_STATE",
     "as_numbers",
     "check_coef",
-    "check_columns",
     "check_enough_rows",
     "check_finite",
     "check_largest",
@@ -251,30 +250,6 @@ def check_coef(coef: Any, d: int, name: str, k: int | None = None) -> np.ndarray
     if not np.all(np.isfinite(coef)):
         raise ValueError(f"{name} contains NaN or infinity")
     return coef
-
-
-def check_columns(features: Any, names: Any, d: int, name: str) -> list[int] | None:
-    """Column indices for features given by name or index; None stands for all."""
-    if features is None:
-        return None
-    known = None if names is None else [str(n) for n in names]
-    columns = []
-    for feature in features:
-        if isinstance(feature, str):
-            if known is None:
-                raise ValueError(f"{name} names the column {feature!r}, but X has no column names; use indices")
-            if feature not in known:
-                raise ValueError(f"{name} names the column {feature!r}, which X does not have; it has {known}")
-            columns.append(known.index(feature))
-        elif isinstance(feature, Integral) and -d <= int(feature) < d:
-            columns.append(int(feature) % d)
-        else:
-            raise ValueError(f"{name} must hold column names or indices below {d}; got {feature!r}")
-    if not columns:
-        raise ValueError(f"{name} is empty; leave it None for all columns")
-    if len(set(columns)) < len(columns):
-        raise ValueError(f"{name} names a column twice: {list(features)}")
-    return columns
 
 
 def generator(random_state: Any, purpose: str = "") -> np.random.Generator:

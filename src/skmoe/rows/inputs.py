@@ -154,7 +154,7 @@ def rows_to_fit(model: Any, X: Any, y: Any, weight: Any, columns: int = 1) -> Ro
         raise ValueError(f"requires y to be passed, but the target y is None: {type(model).__name__} needs outputs")
     check_frame(X)
     if isinstance(X, EncodedTable):
-        _note_columns(model, X.X.shape[1], X.names)
+        _note_columns(model, X.X.shape[1], X.names, X.encoder)
         rows = RowsToFit(X.X, *_beside_array(X.X, y, weight, columns), X.names, X.encoder)
     elif is_streamable(X):
         return _streamed_rows(model, X, y, weight, columns)
@@ -176,7 +176,9 @@ def rows_to_fit(model: Any, X: Any, y: Any, weight: Any, columns: int = 1) -> Ro
         if weight is not None:
             weight = plain_numbers(weight, "sample_weight")
             weight = _check_sample_weight(weight, X, dtype=np.float64, ensure_non_negative=True)
-        rows = RowsToFit(X, y, weight, getattr(model, "feature_names_in_", None))
+        names = getattr(model, "feature_names_in_", None)
+        _note_columns(model, X.shape[1], names)
+        rows = RowsToFit(X, y, weight, names)
     return rows if rows.weight is None or rows.streamed else _with_weight(rows, rows.weight)
 
 
@@ -199,8 +201,9 @@ def _streamed_rows(model: Any, X: Any, y: Any, weight: Any, columns: int) -> Row
             raise ValueError(f"y contains NaN, missing values or infinity ({found} found); drop those rows")
         if not encoder.plain or encoder.features != names:
             inputs, y, weight = encoder.streamed(table)
-            _note_columns(model, inputs.X.shape[1], inputs.names)
-            return RowsToFit(inputs.X, y, weight, inputs.names, said(encoder, names))
+            encoder = said(encoder, names)
+            _note_columns(model, inputs.X.shape[1], inputs.names, encoder, names)
+            return RowsToFit(inputs.X, y, weight, inputs.names, encoder)
         y = y if output is None else several
     X, y, weight, found_names = stream(X, y, weight, columns=columns)
     _note_columns(model, X.shape[1], found_names)
@@ -218,7 +221,7 @@ def _frame_rows(model: Any, X: Any, y: Any, weight: Any, columns: int) -> RowsTo
     check_consistent_length(X, outputs)
     encoder = learn_frame(X, typical, getattr(y, "name", None), model.categorical)
     inputs = encode_frame(encoder, X)
-    _note_columns(model, inputs.shape[1], encoder.features)
+    _note_columns(model, inputs.shape[1], encoder.features, encoder, [str(name) for name in X.columns])
     if weight is not None:
         weight = plain_numbers(weight, "sample_weight")
         weight = _check_sample_weight(weight, inputs, dtype=np.float64, ensure_non_negative=True)
@@ -230,8 +233,20 @@ def _beside_array(X: Array, y: Any, weight: Any, columns: int) -> tuple[Array, A
     return y, None if weight is None else check_column(X, weight, "sample_weight")
 
 
-def _note_columns(model: Any, width: int, names: Sequence[str] | None) -> None:
-    model.n_features_in_ = width
+def _note_columns(
+    model: Any,
+    width: int,
+    inputs: Sequence[str] | None,
+    encoder: TableEncoder | None = None,
+    names: Sequence[str] | None = None,
+) -> None:
+    """Note so many inputs and their names on a model, and the caller's columns that an encoder made them of."""
+    if names is None:
+        names = inputs if encoder is None else encoder.names
+    model.encoder_ = encoder
+    model.n_features_in_ = width if names is None else len(names)
+    unnamed = [f"x{i}" for i in range(width)]
+    model.encoded_feature_names_ = np.array(unnamed if inputs is None else inputs, dtype=object)
     if names is not None:
         model.feature_names_in_ = np.array(names, dtype=object)
     elif hasattr(model, "feature_names_in_"):
@@ -262,7 +277,7 @@ def rows_to_use(model: Any, X: Any, y: Any = None, columns: int = 1) -> tuple[Ar
         return X, check_output_columns(X, y, columns)
     X, y = _rows_to_use(model, X, y, columns)
     if not isinstance(X, Streamed):  # those are looked at where they are read
-        check_largest(X, y, getattr(model, "feature_names_in_", None))
+        check_largest(X, y, model.encoded_feature_names_ if hasattr(model, "feature_names_in_") else None)
     return X, y
 
 
@@ -289,6 +304,8 @@ def _rows_to_use(model: Any, X: Any, y: Any, columns: int) -> tuple[Array, Array
         _check_width(model, X)
         return X, y
     X = plain_numbers(X, "X")
+    if encoder is not None:
+        return _encoded_already(model, X, y)
     if y is None:
         return validate_data(model, X, reset=False, dtype=[np.float64, np.float32]), None
     y = plain_numbers(y, "y")
@@ -304,17 +321,32 @@ def _target_of(encoder: TableEncoder, y: Any) -> str:
     return names[0]
 
 
+def _encoded_already(model: Any, X: Any, y: Any) -> tuple[Array, Array | None]:
+    """Inputs as an array, as `TableEncoder.encode` gives them; columns without names cannot be encoded."""
+    X = check_array(X, dtype=[np.float64, np.float32], input_name="X")
+    width, given = len(model.encoded_feature_names_), list(model.feature_names_in_)
+    if X.shape[1] != width:
+        raise ValueError(
+            f"X is an array of {X.shape[1]} columns; {type(model).__name__} was fitted to a table, of which "
+            f"it made {width} inputs: pass a DataFrame with the columns {listed(given)}"
+        )
+    if y is None:
+        return X, None
+    check_consistent_length(X, y)
+    return X, check_array(plain_numbers(y, "y"), ensure_2d=False, dtype=np.float64, input_name="y")
+
+
 def _check_names(model: Any, names: Sequence[str]) -> None:
-    known = list(getattr(model, "feature_names_in_", names))
+    known = list(model.encoded_feature_names_ if hasattr(model, "feature_names_in_") else names)
     if list(names) != known:
         raise ValueError(f"the table became the inputs {listed(list(names))}; the model was fitted to {listed(known)}")
 
 
 def _check_width(model: Any, X: Array) -> None:
-    if X.shape[1] != model.n_features_in_:
+    width = len(model.encoded_feature_names_)
+    if X.shape[1] != width:
         raise ValueError(
-            f"X has {X.shape[1]} features, but {type(model).__name__} is expecting {model.n_features_in_} "
-            "features as input"
+            f"X has {X.shape[1]} features, but {type(model).__name__} is expecting {width} features as input"
         )
 
 

@@ -68,7 +68,7 @@ def _figure(data: ReportData) -> Figure | None:
         scaled = f", for one {per} more of an input{', so that inputs are comparable' if spread is not None else ''}"
     if len(data.classes) > 2:
         scaled += f", of each class against {data.classes[0]}"
-    d, k, m = model.n_features_in_, model.n_experts_, model.parameters_.family.predictors
+    d, k, m = model.gate_coef_.shape[1], model.n_experts_, model.parameters_.family.predictors
     most = most_inputs(m)
     largest = f" The {most} largest of {d} inputs." if d > most else ""
     wide = " An arrow at the edge: the interval goes on, far beyond the others." if _clipped(data, spread) else ""

@@ -58,7 +58,7 @@ def _remark(data: ReportData) -> str:
 def _map(data: ReportData) -> Figure | None:
     if len(data.curves) < 2:
         return None
-    others = ", the others at typical values" if data.model.n_features_in_ > 2 else ""
+    others = ", the others at typical values" if data.model.gate_coef_.shape[1] > 2 else ""
     return draw(
         GateDisplay,
         data.model,

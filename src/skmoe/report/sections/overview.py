@@ -80,7 +80,7 @@ def _cards(data: ReportData) -> tuple[Card, ...]:
 
 
 def _rows(data: ReportData) -> Card:
-    d = data.model.n_features_in_
+    d = data.model.gate_coef_.shape[1]
     inputs = f"{d} input{'s' if d > 1 else ''}"
     fitted = data.model.history_["rows"]
     if data.rows is None:

@@ -67,7 +67,7 @@ def _law(data: ReportData, i: int) -> Figure | None:
     if data.outcomes:
         return _probabilities(data, i)
     caption = "What it says along its strongest input"
-    if data.model.n_features_in_ > 1:
+    if data.model.gate_coef_.shape[1] > 1:
         caption += ", its rows moved to their mean in the others"
     return draw(
         ExpertDisplay,
@@ -85,7 +85,7 @@ def _law(data: ReportData, i: int) -> Figure | None:
 def _probabilities(data: ReportData, i: int) -> Figure | None:
     one = len(data.outcomes) == 2
     what = f"Probability of {data.outcomes[1]}" if one else "Probabilities"
-    others = ", other inputs at their means" if data.model.n_features_in_ > 1 else ""
+    others = ", other inputs at their means" if data.model.gate_coef_.shape[1] > 1 else ""
     return draw(
         ExpertProbabilityDisplay,
         data.model,
