@@ -158,13 +158,25 @@ def test_tests_that_a_page_names_exist(page):
         assert not test or f"def {test}(" in (ROOT / path).read_text(), f"{path}::{test}"
 
 
-def test_landing_page_says_how_to_install_and_where_the_source_is():
-    page = ROOT / "docs" / "index.md"
+@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs" / "index.md"], ids=name)
+def test_first_screen_has_installation_a_few_lines_of_code_and_the_picture(page):
     source = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Source"]
-    first = blocks(page)[0]
-    assert first.language == "shell"
-    assert first.text.splitlines() == [f"git clone {source}", 'pip install "./skmoe[data,plot]"']
-    assert f"]({source})" in page.read_text()
+    install, code, output = blocks(page)[:3]
+    assert install.language == "shell"
+    assert install.text.splitlines() == [f"git clone {source}", 'pip install "./skmoe[data,plot]"']
+    assert code.language == "python"
+    assert len(list(filter(None, code.text.splitlines()))) <= 6
+    assert page.read_text().count("\n", 0, page.read_text().index("figures/concrete.svg)")) < output.line + 8
+
+
+def test_landing_page_links_to_the_source():
+    source = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Source"]
+    assert f"]({source})" in (ROOT / "docs" / "index.md").read_text()
+
+
+def test_picture_of_the_readme_draws_a_line_for_each_expert():
+    picture = (ROOT / "docs" / "figures" / "concrete.svg").read_text()
+    assert re.findall(r'<g id="(line-\d)">\s*<path ', picture) == ["line-1", "line-2"]
 
 
 def test_examples_are_shown_in_the_order_of_their_numbers():
