@@ -7,6 +7,7 @@ problem and a point `Theta`, one pass over the rows each.
 from skmoe.likelihood.derivatives import Curvature, Gradient, gradient, information, score_outer
 from skmoe.likelihood.em import EMSums, em_sums, expert_grams, mean_gate, mean_log_likelihood
 from skmoe.likelihood.input_map import InputMap
+from skmoe.likelihood.largest import largest_predictors
 from skmoe.likelihood.problem import Problem, Settings
 from skmoe.likelihood.rows import LaidOutRows, MappedRows, ModelRows
 from skmoe.likelihood.theta import Theta
@@ -26,6 +27,7 @@ __all__ = [
     "expert_grams",
     "gradient",
     "information",
+    "largest_predictors",
     "mean_gate",
     "mean_log_likelihood",
     "score_outer",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
@@ -22,9 +23,10 @@ def _block_rows(parameters: MoEParameters) -> int:
 
 def log_likelihood(parameters: MoEParameters, X: Array, y: Array, weight: Array | None = None) -> float:
     """Log-likelihood of all rows together."""
+    fitted = replace(parameters, largest=None)
 
     def kernel(x: Array, t: Array, w: Array | None) -> tuple[Array]:
-        values = parameters.log_density(x, t)
+        values = fitted.log_density(x, t)
         return (array_namespace(x).sum(values if w is None else values * w),)
 
     return float(sum_over_blocks(kernel, X, y, weight, block_rows=_block_rows(parameters))[0])

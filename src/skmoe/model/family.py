@@ -113,6 +113,8 @@ class Family:
         far from all others, where each expert can bear some by itself.
     least_squares : bool
         Whether one expert is fitted exactly by least squares.
+    log_link : bool
+        Whether the predictor is the log of the mean: a line continued beyond an expert's rows then leads to any mean.
     noise_dof : float, array or None
         Where outputs are a centre plus noise, its degrees of freedom, infinite for Gaussian noise; one number, or one
         for each expert.
@@ -145,6 +147,7 @@ class Family:
     most_coef: float = np.inf
     most_scale_ratio: float = np.inf
     least_squares: bool = False
+    log_link: bool = False
     noise_dof: Any = None
     predictors: int = 1
     columns: int = 1

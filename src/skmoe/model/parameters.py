@@ -47,6 +47,11 @@ class MoEParameters:
     origin : (d,) array, optional
         What `b` and `c` are intercepts at, zero by default. Where a column lies far from zero beside its spread, sums
         of coefficients times inputs have lost their digits; counted from a value of the column they have not.
+    largest : (k,) array, optional
+        Largest predictors of experts with a log link: in predictions larger ones count as these, since a line that is
+        continued beyond an expert's rows leads to any mean; see `skmoe.likelihood.largest`.
+    offset : bool
+        Whether the last input is added to every predictor, and no part of what `largest` holds.
     """
 
     A: np.ndarray
@@ -56,6 +61,8 @@ class MoEParameters:
     c: Any = None
     family: Any = "linear"
     origin: Any = None
+    largest: Any = None
+    offset: bool = False
 
     def __post_init__(self) -> None:
         k = np.shape(self.A)[0]
@@ -68,6 +75,8 @@ class MoEParameters:
         object.__setattr__(self, "family", as_family(self.family))
         if self.origin is not None:
             object.__setattr__(self, "origin", np.array(self.origin, dtype=np.float64))
+        if self.largest is not None:
+            object.__setattr__(self, "largest", np.array(self.largest, dtype=np.float64))
 
     @property
     def expert_coef(self) -> np.ndarray:
@@ -109,7 +118,9 @@ class MoEParameters:
         order = np.asarray(order)
         W, c = self.W[order], self.c[order]
         A, b, sigma = self.A[order], self.b[order], self.sigma[order]
-        return MoEParameters(A, W - W[-1], sigma, b, c - c[-1], self.family.for_experts(order), self.origin)
+        largest = None if self.largest is None else self.largest[order]
+        family = self.family.for_experts(order)
+        return replace(self, A=A, W=W - W[-1], sigma=sigma, b=b, c=c - c[-1], family=family, largest=largest)
 
     @property
     def with_offset(self) -> MoEParameters:
@@ -117,7 +128,7 @@ class MoEParameters:
         one, none = np.ones((*self.A.shape[:-1], 1)), np.zeros((len(self.W), 1))
         origin = None if self.origin is None else np.append(self.origin, 0.0)
         A, W = np.concatenate([self.A, one], axis=-1), np.concatenate([self.W, none], axis=-1)
-        return replace(self, A=A, W=W, origin=origin)
+        return replace(self, A=A, W=W, origin=origin, offset=True)
 
     def from_origin(self, X: Array) -> Array:
         """Inputs (n, d) less the origin, which `b` and `c` are intercepts at."""
@@ -141,12 +152,25 @@ class MoEParameters:
         return self._by_rows(lambda A, W, Z, y: log_sum_exp(W @ Z)[1].T, X)
 
     def predictors(self, X: Array) -> Array:
-        """Linear predictor of each expert, (n, k)."""
-        return self._by_rows(lambda A, W, Z, y: (A @ Z).T, X)
+        """Linear predictor of each expert, (n, k), as it counts in predictions."""
+
+        def kernel(A: Array, W: Array, Z: Array, y: Array | None) -> Array:
+            eta, largest = A @ Z, self._largest(Z)
+            return (eta if largest is None else array_namespace(Z).minimum(eta, largest)).T
+
+        return self._by_rows(kernel, X)
 
     def _eta(self, A: Array, Z: Array) -> Array:
-        """Predictors of a block, (k, b) or (k, m, b)."""
-        return with_predictors(A @ Z, (len(self.A),), self.family.predictors)
+        """Predictors of a block, (k, b) or (k, m, b), as they count in predictions."""
+        eta, largest = with_predictors(A @ Z, (len(self.A),), self.family.predictors), self._largest(Z)
+        return eta if largest is None else array_namespace(Z).minimum(eta, largest)
+
+    def _largest(self, Z: Array) -> Array | None:
+        """Largest predictors of a block, (k, 1), or (k, b) where inputs have an offset."""
+        if self.largest is None:
+            return None
+        largest = to_device(self.largest[:, None], Z)
+        return largest + Z[-2, :] if self.offset else largest
 
     def expert_proba(self, X: Array) -> Array:
         """Probability of each class by each expert, (n, k, C), for families of classes."""
@@ -186,17 +210,17 @@ class MoEParameters:
         return self._by_rows(kernel, X)
 
     def log_density(self, X: Array, y: Array) -> Array:
-        """Log density of each row, (n,)."""
+        """Log density of each row, (n,), by the law of predictions."""
         sigma, family = to_device(self.sigma, X), self.family
 
         def kernel(A: Array, W: Array, Z: Array, t: Array) -> Array:
-            found = posterior(A, W, sigma, family.inner, Z, Z, family.working(t)).log_density
+            found = posterior(A, W, sigma, family.inner, Z, Z, family.working(t), self._largest(Z)).log_density
             return found if family.inner is family else found + family.log_jacobian(t)
 
         return self._by_rows(kernel, X, y)
 
     def responsibilities(self, X: Array, y: Array) -> Array:
-        """Probability of each expert given inputs and output, (n, k)."""
+        """Probability of each expert given inputs and output by the likelihood, (n, k)."""
         sigma, family = to_device(self.sigma, X), self.family
 
         def kernel(A: Array, W: Array, Z: Array, t: Array) -> Array:

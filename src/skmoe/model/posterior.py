@@ -28,7 +28,9 @@ def entropy_terms(R: Array) -> Array:
     return -R * xp.log(xp.where(R > 0, R, xp.ones_like(R)))
 
 
-def posterior(A: Array, W: Array, scale: Array, family: Family, U: Array, V: Array, y: Array) -> Posterior:
+def posterior(
+    A: Array, W: Array, scale: Array, family: Family, U: Array, V: Array, y: Array, largest: Array | None = None
+) -> Posterior:
     """Gate, responsibilities, laws of the experts and log density of a block.
 
     Parameters
@@ -38,6 +40,8 @@ def posterior(A: Array, W: Array, scale: Array, family: Family, U: Array, V: Arr
     family : Family
     U, V : (D, b), (Dg, b) inputs of the experts and of the gate, often the same array
     y : (b,), or (b, 1, parts)
+    largest : (k, 1) or (k, b) array, optional
+        Where predictors are held; see `skmoe.likelihood.largest`.
     """
     if U is V:  # one product is faster than two thin ones
         both = array_namespace(U).concat([W, A], axis=0) @ U
@@ -47,6 +51,8 @@ def posterior(A: Array, W: Array, scale: Array, family: Family, U: Array, V: Arr
     P, log_P = softmax(logits)
     if family.predictors > 1:
         eta = with_predictors(eta, (W.shape[0],), family.predictors)
+    if largest is not None:
+        eta = array_namespace(U).minimum(eta, largest)
     law = family.at(outputs_first(y), eta, scale[:, None])
     log_density, R = log_sum_exp(log_P + law.log_density)
     return Posterior(R, P, log_P, law, log_density + family.log_base)

@@ -28,8 +28,10 @@ from skmoe.persistence.model_schema import (
     CLASSIFIER_SETTINGS,
     COVARIANCES,
     FORMAT,
+    HELD,
     KINDS,
     MEMBER_ARRAYS,
+    MEMBER_HELD,
     NUMBERS,
     PROFILE,
     SETTINGS,
@@ -70,6 +72,10 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     for name in arrays_of(header):
         if name in MEMBER_ARRAYS:
             arrays[name] = np.concatenate([getattr(member, name.removeprefix("member_")) for member in model.members_])
+        elif name in MEMBER_HELD:
+            arrays[name] = np.concatenate([_largest(member) for member in model.members_])
+        elif name in HELD:
+            arrays[name] = _largest(model.parameters_)
         elif name in at_origin:
             arrays[name] = at_origin[name]
         elif name == "plug_in_scale":
@@ -86,6 +92,11 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     except ValueError as error:
         raise ValueError(f"the model cannot be saved: {reason(error)}") from error
     write_archive(path, {"model.json": header} | ({} if table is None else {"table.json": table}), arrays)
+
+
+def _largest(parameters: MoEParameters) -> np.ndarray:
+    """Largest predictors of experts, infinite where they are not held."""
+    return np.full(len(parameters.A), np.inf) if parameters.largest is None else parameters.largest
 
 
 def _header(model: Any) -> dict[str, Any]:
@@ -108,6 +119,8 @@ def _header(model: Any) -> dict[str, Any]:
         header["columns"] = [str(n) for n in model.feature_names_in_]
     if model.parameters_.origin is not None:
         header["origin"] = _plain(model.parameters_.origin)
+    if any(p.largest is not None for p in (model.parameters_, *model.members_)):
+        header["held"] = True
     if model.profile_intervals_ is not None:
         header["profiled"] = True
     if classifier:
@@ -225,7 +238,7 @@ def _model(make: Callable[..., Any], header: Mapping[str, Any], table: Any, arra
     else:
         model.classes_ = np.array(classes)
     for name, values in arrays.items():
-        if name not in NOT_ARRAYS and name not in MEMBER_ARRAYS:
+        if name not in (*NOT_ARRAYS, *HELD) and name not in {**MEMBER_ARRAYS, **MEMBER_HELD}:
             setattr(model, name, values)
     for name in (*COVARIANCES, *PROFILE):
         setattr(model, name, arrays.get(name))
@@ -239,7 +252,8 @@ def _model(make: Callable[..., Any], header: Mapping[str, Any], table: Any, arra
     if origin is not None:
         b, c = (arrays[name] for name in AT_ORIGIN)
     A, sigma = model.expert_coef_.reshape(k, *several, d), arrays.get("plug_in_scale", np.ones(k))
-    model.parameters_ = MoEParameters(A, model.gate_coef_, sigma, b, c, family, origin)
+    largest = arrays.get("largest_predictor")
+    model.parameters_ = MoEParameters(A, model.gate_coef_, sigma, b, c, family, origin, largest)
     model.family_ = model.parameters_.family
     members = _members(header["members"], arrays, family.any_experts)
     model.members_ = tuple(replace(member, origin=origin) for member in members)
@@ -291,8 +305,12 @@ def _members(experts: list[int], arrays: Mapping[str, np.ndarray], family: Any) 
     """Models that are averaged, so many experts each."""
     if not experts:
         return ()
-    A, b, W, c, sigma = (np.split(arrays[name], np.cumsum(experts)[:-1].tolist()) for name in MEMBER_ARRAYS)
-    return tuple(MoEParameters(A[i], W[i], sigma[i], b[i], c[i], family) for i in range(len(experts)))
+    arrays = {"member_largest": np.full(sum(experts), np.inf), **arrays}
+    parts = (np.split(arrays[name], np.cumsum(experts)[:-1].tolist()) for name in (*MEMBER_ARRAYS, *MEMBER_HELD))
+    return tuple(
+        MoEParameters(A, W, sigma, b, c, family, largest=None if np.all(np.isinf(largest)) else largest)
+        for A, b, W, c, sigma, largest in zip(*parts, strict=True)
+    )
 
 
 def _plain(value: Any) -> Any:

@@ -47,8 +47,10 @@ __all__ = [
     "CLASSIFIER_SETTINGS",
     "COVARIANCES",
     "FORMAT",
+    "HELD",
     "KINDS",
     "MEMBER_ARRAYS",
+    "MEMBER_HELD",
     "NUMBERS",
     "PROFILE",
     "SETTINGS",
@@ -116,6 +118,10 @@ MEMBER_ARRAYS = {
 
 SEVERAL = {"member_A": ArraySpec(("e", "p", "d"), COEFFICIENT), "member_b": ArraySpec(("e", "p"), COEFFICIENT)}
 """The same of experts with several predictors."""
+HELD = {"largest_predictor": ArraySpec(("k",), Values(infinite=True))}
+MEMBER_HELD = {"member_largest": ArraySpec(("e",), Values(infinite=True))}
+"""Largest predictors, of the model and of those that are averaged, infinite where they are not held; there where
+``model.json`` says that any are."""
 
 SETTINGS = (
     "activation",
@@ -239,7 +245,7 @@ def header_check(d: int, k: int, kind: str = "regressor") -> Check:
         }
         | ({"kind": one_of(kind), "classes": _classes} if kind == "classifier" else {}),
         {"feature_names": listed(text, d), "columns": listed(text), "origin": listed(number(), d), "kind": one_of(kind)}
-        | {"profiled": one_of(True)}
+        | dict.fromkeys(("profiled", "held"), one_of(True))
         | more,
     )
 
@@ -318,6 +324,8 @@ def arrays_of(header: Mapping[str, Any], always: Mapping[str, ArraySpec] = ARRAY
     members = MEMBER_ARRAYS if header["members"] else {}
     if not identified and header["numbers"]["n_experts_"] == 1:
         always = {**always, **{name: spec for name, spec in NOT_IDENTIFIED.items() if name in always}}
+    if "held" in header:
+        more, members = {**more, **HELD}, {**members, **(MEMBER_HELD if members else {})}
     if "classes" in header:
         always = CLASSIFIER_ARRAYS
         if len(header["classes"]) > 2:

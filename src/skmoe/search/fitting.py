@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skmoe.likelihood import Problem, Theta, mean_gate
+from skmoe.likelihood import Problem, Theta, largest_predictors, mean_gate
 from skmoe.model.parameters import MoEParameters
 from skmoe.search.ascent import Ascent, Point
 from skmoe.search.finish import Fit, extend, polish
@@ -93,8 +93,9 @@ def fitted_at(task: Task, problem: Problem, fit: Fit) -> Fitted:
     """A fit in the caller's units and order."""
     shares = mean_gate(problem, fit.theta)
     order = np.argsort(-shares, kind="stable")
+    largest = largest_predictors(task.problem(problem.k, task.searched), fit.theta)
     return Fitted(
-        task.map.to_parameters(fit.theta, task.spec.family).permuted(order),
+        replace(task.map.to_parameters(fit.theta, task.spec.family), largest=largest).permuted(order),
         task.rows.total * task.in_callers_units(fit.log_likelihood),
         problem.n_parameters,
         fit.converged,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import logsumexp
 
-from skmoe.likelihood import LaidOutRows, Problem, Theta
+from skmoe.likelihood import LaidOutRows, Problem, Theta, largest_predictors
 from skmoe.likelihood.batch import ThetaBatch
 from skmoe.model.calibration import Calibration
 from skmoe.model.family import Family
@@ -107,7 +107,8 @@ class HeldOut:
             weights = np.concatenate([np.full(len(m), s / len(m)) for m, s in zip(members, shares, strict=True)])
             thetas = [theta for m in members for theta in m]
             if family.noise_dof is None:
-                log_density[fold.held_out] = _log_density(fold.test, family, thetas, weights)
+                on_train = [p for group in groups for p in [group.problems[f]] * len(group.thetas[f])]
+                log_density[fold.held_out] = _log_density(fold.test, on_train, thetas, weights)
                 continue
             law, y = mixture_at(fold.test, family, thetas, weights), to_numpy(fold.test.y)
             log_density[fold.held_out], scores[fold.held_out] = law.logpdf(y), law.normal_scores(y)
@@ -134,13 +135,17 @@ def mixture_at(rows: LaidOutRows, family: Family, thetas: Sequence[Theta], weigh
     return Mixture(np.concatenate(gates).T, np.concatenate(centers).T, scales, np.full_like(scales, family.noise_dof))
 
 
-def _log_density(rows: LaidOutRows, family: Family, thetas: Sequence[Theta], weights: np.ndarray) -> np.ndarray:
-    """Log density of rows by an average of models, (n,)."""
+def _log_density(
+    rows: LaidOutRows, problems: Sequence[Problem], thetas: Sequence[Theta], weights: np.ndarray
+) -> np.ndarray:
+    """Log density of rows by an average of models, each fitted to the rows of a problem, (n,)."""
     U, V, y, _ = rows.block(rows.X, rows.y, None)
     found = []
-    for t in thetas:
+    for problem, t in zip(problems, thetas, strict=True):
         A, W, sigma = (to_device(part, U) for part in (t.A.reshape(-1, U.shape[0]), with_zero_row(t.W), t.sigma))
-        found.append(to_numpy(posterior(A, W, sigma, family, U, V, y).log_density))
+        largest = largest_predictors(problem, t)
+        held = None if largest is None else to_device(largest[:, None], U)
+        found.append(to_numpy(posterior(A, W, sigma, problem.family, U, V, y, held).log_density))
     return logsumexp(np.stack(found), axis=0, b=weights[:, None])
 
 

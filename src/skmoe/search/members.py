@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skmoe.likelihood import Theta
+from skmoe.likelihood import Theta, largest_predictors
 from skmoe.model.parameters import MoEParameters
 from skmoe.search.folds import FoldFits, HeldOut, climbed
 from skmoe.search.number import Choice
@@ -73,7 +73,10 @@ def average(task: Task, choice: Choice, m: int) -> Members | None:
         thetas = _in_turn(group, int(counts[g]))
         if group.k > 1:
             thetas = [theta for _, theta in climbed(problem, thetas, [group.penalty] * len(thetas), task.config)]
-        parameters += [task.map.to_parameters(theta, task.spec.family) for theta in thetas]
+        parameters += [
+            replace(task.map.to_parameters(theta, task.spec.family), largest=largest_predictors(problem, theta))
+            for theta in thetas
+        ]
         weights += [share / len(thetas)] * len(thetas)
     return Members(tuple(parameters), np.array(weights), HeldOut.of(folds, [groups[g] for g in kept], shares.tolist()))
 

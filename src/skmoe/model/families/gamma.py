@@ -143,6 +143,7 @@ class GammaFamily(Family):
     """Positive outputs of mean exp(eta) whose standard deviation is the scale times the mean."""
 
     name = "gamma"
+    log_link = True
     has_scale = True
     lowest = 0.0
     support = "positive numbers"

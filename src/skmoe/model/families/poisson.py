@@ -57,6 +57,7 @@ class PoissonFamily(Family):
     """Counts whose variance is their mean exp(eta)."""
 
     name = "poisson"
+    log_link = True
     discrete = True
     lowest = 0.0
     support = "counts: whole numbers of 0 or more"
