@@ -10,6 +10,8 @@ import skmoe
 from report.pages import table_with_text, up_expert, words_of
 from skmoe import MoEClassifier, MoERegressor, report
 from skmoe.inference.formatting import percent, three_digits, with_interval
+from skmoe.report.data import report_data
+from skmoe.report.sections import coefficients
 from skmoe.rows import EncodedTable, TableEncoder
 from skmoe.rows.columns import Column
 
@@ -92,7 +94,67 @@ def test_experts_in_words_give_slopes_with_intervals(model, data):
     slope, error = -model.expert_coef_[1 - i, 2], model.expert_coef_se_[1 - i, 2]
     assert f"falls by {with_interval(slope, error, model.dof_[1 - i])} per unit of weight" in said[1 - i]
     assert "higher where treated is 1 rather than 0" in said[1 - i]
-    assert said[0].startswith(f"Expert 1, {percent(model.shares_[0])} of the rows: ")
+    rows = model.responsibilities(*data)
+    assert said[0].startswith(f"Expert 1, {percent(model.shares_[0])} of the rows (")
+    counted = report.experts_in_words(model, *data, target="yield")
+    assert counted[0].startswith(f"Expert 1, {percent(model.shares_[0])} of the rows ({np.sum(rows[:, 0]):,.0f}): ")
+    treated, others = (np.sum(rows[data[0]["treated"] == value, 1 - i]) for value in (1, 0))
+    assert f"where treated is 1 rather than 0 ({treated:,.0f} against {others:,.0f} rows)" in counted[1 - i]
+
+
+def claims(seed=0):
+    """Charges of which one regime, of the old, holds all but four of the smokers."""
+    rng = np.random.default_rng(seed)
+    age, region = rng.uniform(18, 64, 600), rng.choice(["north", "south", "west"], 600)
+    smoker = (age > 41) & (rng.random(600) < 0.4)
+    smoker[np.flatnonzero(age < 41)[:4]] = True
+    charges = np.where(age > 41, 30000 + 9000 * smoker + 3000 * (region == "south"), 50 * age + 15400 * smoker)
+    frame = pd.DataFrame({"age": age, "smoker": np.where(smoker, "yes", "no"), "region": region})
+    return frame, charges + rng.normal(size=600) * np.where(age > 41, 300, 30)
+
+
+def test_effects_of_fewer_than_ten_rows_are_unknown_and_never_lead():
+    X, y = claims()
+    fitted = MoERegressor(2, random_state=0).fit(X, y)
+    young = int(np.argmin(fitted.noise_scale_))
+    column = list(fitted.encoder_.features).index("smoker=yes")
+    assert abs(fitted.expert_coef_[young, column]) > 5 * fitted.expert_coef_se_[young, column]  # it looks clear
+    for said in (report.experts_in_words(fitted, X, y), report.experts_in_words(fitted, X)):
+        assert "What these do is unknown here, for want of rows: smoker yes (4 rows)." in said[young]
+        assert "rises by " in said[young].partition("What these do is unknown")[0]
+        assert "where smoker" not in said[young]
+        assert " higher where region is south rather than north (" in said[1 - young]
+        assert " higher where smoker is yes rather than no (" in said[1 - young]
+    page = words_of(report.html(fitted, X, y, folds=0))
+    assert report.experts_in_words(fitted, X, y, target="y")[young] in page
+    cells = {row[0]: row[1:] for row in coefficients(report_data(fitted, X, y, None, None, 0)).table.rows}
+    assert (cells["smoker=yes"][young].shown, cells["smoker=yes"][young].detail) == ("unknown", "4 rows")
+    assert cells["smoker=yes"][1 - young].value == fitted.expert_coef_[1 - young, column]
+    noted = report.experts_in_words(fitted)[young]
+    assert "for want of rows: smoker yes (4 rows)" in noted
+    assert "where smoker" not in noted
+
+
+def test_two_values_and_their_rows_are_known_without_rows():
+    X, y = claims()
+    numbers = np.column_stack([X["age"], X["smoker"] == "yes", np.where(X["region"] == "south", 3.0, 1.0)])
+    frame = pd.DataFrame(numbers, columns=["age", "smoker", "rooms"])
+    fitted = MoERegressor(2, random_state=0).fit(frame, y)
+    old, young = np.argsort(-fitted.noise_scale_)
+    with_rows, without = report.experts_in_words(fitted, frame), report.experts_in_words(fitted)
+    assert with_rows == without
+    assert "higher where rooms is 3 rather than 1 (" in without[old]
+    assert "for want of rows: smoker 1 (4 rows)" in without[young]
+
+
+def test_weights_are_repeated_rows_in_what_carries_an_effect():
+    X, y = claims()
+    weight = 1 + 2 * (X["smoker"] == "yes") * (X["age"] < 41)  # each of the four comes three times
+    fitted = MoERegressor(2, random_state=0).fit(X, y, sample_weight=weight)
+    young = int(np.argmin(fitted.noise_scale_))
+    given = report_data(fitted, X, y, None, None, 0, weight)
+    assert given.support.unknown(young, np.ones(len(fitted.encoder_.features), dtype=bool)) == []
+    np.testing.assert_allclose(np.sum(given.support.rows), np.sum(weight))
 
 
 def test_experts_in_words_count_clear_effects_that_are_not_named():

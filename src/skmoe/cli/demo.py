@@ -68,11 +68,12 @@ def _print_regimes(console: Any, model: Any, X: Any, title: str) -> None:
     from rich.text import Text
 
     from skmoe.inference import describe_regimes
+    from skmoe.report.support import support_of
     from skmoe.report.words import laws_in_words
 
     console.print(title)
     regimes = describe_regimes(model, X.X) or ()
-    laws = laws_in_words(model, X.X, regimes, "strength")
+    laws = laws_in_words(model, support_of(model, X.X, model.gate_proba(X), regimes), regimes, "strength")
     for i, (regime, law) in enumerate(zip(regimes, laws, strict=True)):
         console.print()
         console.print(Padding(Text(f"Expert {i + 1}: {regime.where}", style="bold"), INDENT))

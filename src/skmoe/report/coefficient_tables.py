@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from skmoe.inference.formatting import ratio_text, three_digits
 from skmoe.report.data import Coefficient, ReportData
@@ -14,23 +14,35 @@ __all__ = ["all_coefficients", "side_by_side"]
 SHARE = r" \(\d+%\)"  # of the rows, in the name of an expert
 
 
-def side_by_side(caption: str, coefficients: Sequence[Coefficient], prefix: str, *, neutral: float = 0.0) -> Table:
+def side_by_side(
+    caption: str,
+    coefficients: Sequence[Coefficient],
+    prefix: str,
+    *,
+    neutral: float = 0.0,
+    few: Mapping[tuple[int, str], str] | None = None,
+) -> Table:
     """The parts whose name begins with `prefix` as columns; each has the same terms in the same order.
 
-    Those whose interval holds `neutral`, which stands for no effect, are shown in grey.
+    Those whose interval holds `neutral`, which stands for no effect, are shown in grey; in place of those in `few`, by
+    expert and term, stands what it says of their rows.
     """
     parts: dict[str, list[Coefficient]] = {}
     for coefficient in coefficients:
         if coefficient.part.startswith(prefix):
             parts.setdefault(coefficient.part, []).append(coefficient)
     rows = tuple(
-        (terms[0].term, *(_with_interval(term, neutral) for term in terms))
+        (terms[0].term, *(_with_interval(term, neutral, few or {}) for term in terms))
         for terms in zip(*parts.values(), strict=True)
     )
     return Table(caption, ("input", *(part.replace("gate ", "expert ") for part in parts)), rows)
 
 
-def _with_interval(coefficient: Coefficient, neutral: float) -> Number:
+def _with_interval(coefficient: Coefficient, neutral: float, few: Mapping[tuple[int, str], str]) -> Number:
+    expert = re.match(r"expert (\d+)", coefficient.part)
+    rows = few.get((int(expert[1]) - 1, coefficient.term)) if expert else None
+    if rows is not None:
+        return Number(float("nan"), "unknown", detail=rows, muted=True)
     low, high, value = coefficient.low, coefficient.high, coefficient.estimate
     text = ratio_text if neutral == 1 else three_digits
     if not high > low:

@@ -18,6 +18,8 @@ from skmoe.report.held_out import OF_NUMBERS, Judgement, Methods, cross_fitted, 
 from skmoe.report.held_out_classes import of_classes
 from skmoe.report.held_out_counts import OF_COUNTS_OVER_EXPOSURE, can_be_judged, has_exposure
 from skmoe.report.rows import Rows
+from skmoe.report.support import Support, support_of
+from skmoe.rows.arrays import to_numpy
 
 __all__ = ["Coefficient", "ReportData", "report_data"]
 
@@ -118,6 +120,16 @@ class ReportData:
         if self.rows is None:
             return describe_regimes(self.model)
         return regimes_from_rows(self.model, self.rows.values, self.rows.weight)
+
+    @cached_property
+    def support(self) -> Support:
+        """How many rows carry what is said of each expert."""
+        if self.rows is None:
+            return support_of(self.model, None, None, self.regimes)
+        parameters, X, y = self.model.parameters_, self.rows.values, self.rows.told
+        P = to_numpy(parameters.gate_proba(X) if y is None else parameters.responsibilities(X, y))
+        weight = 1.0 if self.rows.weight is None else self.rows.weight[:, None]
+        return support_of(self.model, X, weight * P, self.regimes)
 
     @cached_property
     def curves(self) -> tuple[GateCurve, ...]:

@@ -3,65 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.special import stdtrit
 
-from skmoe.inference import Regime, describe_regimes, feature_names, inputs_of, intervals_of, where_in_words
+from skmoe.inference import Regime, describe_regimes, feature_names, intervals_of, where_in_words
 from skmoe.inference.diagnosis import no_rows_left
-from skmoe.inference.formatting import TWO_SIDED_95, listed, percent, ratio_text, short, three_digits, with_interval
-from skmoe.inference.gate_change import two_values
+from skmoe.inference.formatting import TWO_SIDED_95, listed, percent, ratio_text, three_digits, with_interval
 from skmoe.inference.held_out import seen_counts, seen_where, unstable
 from skmoe.inference.intervals import Ends
 from skmoe.inference.summary import MOST_LOG
 from skmoe.inference.sureness import outcome_names
 from skmoe.model.families import NegativeBinomialExposureFamily, PoissonExposureFamily, StudentFamily
 from skmoe.plots.reading import rows
+from skmoe.report.support import Columns, Support, support_of
+from skmoe.rows.arrays import to_numpy
 
-__all__ = ["experts_in_words", "gate_in_words", "laws_in_words"]
+__all__ = ["describe_experts", "experts_in_words", "gate_in_words", "laws_in_words"]
 
 EXPOSED = PoissonExposureFamily | NegativeBinomialExposureFamily
 NAMED = 3  # inputs that a sentence names
 CLEAR = TWO_SIDED_95  # standard errors from zero at which a direction counts as clear
 TRIFLE = 0.005  # log of a ratio per unit below which more units are told of
+MOST_UNKNOWN = 5  # values that a sentence names whose effects are unknown
 MINOR = 0.1  # effects below this share of the strongest are not named
 RATIO_OF = {  # what a ratio multiplies, and the verb that follows
     "rate ratio": ("the mean", "is"),
     "mean ratio": ("the mean", "is"),
     "odds ratio": ("the odds", "are"),
 }
-
-
-@dataclass(frozen=True)
-class Columns:
-    """What sentences need to know of each column: its name, and what is compared where it has two values.
-
-    Attributes
-    ----------
-    names : list of str
-    two_values : list of (step, words) or None
-        For a column with two values the step between them, and words for the second rather than the first.
-    """
-
-    names: list[str]
-    two_values: list[tuple[float, str] | None]
-
-    @classmethod
-    def of(cls, model: Any, X: np.ndarray | None) -> Columns:
-        """Look at the encoder of the model, and at rows if there are any."""
-        names = feature_names(model)
-        found: list[tuple[float, str] | None] = [None] * len(names)
-        for one in inputs_of(model):
-            for j, level in zip(one.columns, one.levels[1:], strict=False):
-                found[j] = (1.0, f"where {one.name} is {level} rather than {one.levels[0]}")
-        for j, name in enumerate(names):
-            two = two_values(X[:, j]) if X is not None and found[j] is None else None
-            if two is not None:
-                found[j] = (two[1] - two[0], f"where {name} is {short(two[1])} rather than {short(two[0])}")
-        return cls(names, found)
 
 
 def strongest(
@@ -89,7 +61,7 @@ def strongest(
 # -- experts ----------------------------------------------------------------------------------------------------------
 
 
-def experts_in_words(model: Any, X: Any = None, *, target: str = "y") -> list[str]:
+def experts_in_words(model: Any, X: Any = None, y: Any = None, *, target: str = "y") -> list[str]:
     """What each expert says, in plain text.
 
     Parameters
@@ -99,30 +71,53 @@ def experts_in_words(model: Any, X: Any = None, *, target: str = "y") -> list[st
     X : (n, d) rows, optional
         An expert is described over its own rows, which are all rows weighted by its probability. Without X these are
         the rows of the fit.
+    y : (n,) outputs, optional
+        Outputs of the rows, by which rows of an expert are counted: a row counts as the probability of the expert given
+        its inputs and its output. Without outputs it is that given its inputs.
     target : str
         What the output is called.
 
     Returns
     -------
     list of str
-        A few sentences for each expert.
+        A few sentences for each expert. A value of an input that fewer than ten of its rows have is said to be unknown
+        there.
     """
     values = None if X is None else rows(model, X)
     regimes = describe_regimes(model, values)
+    P = None if values is None else to_numpy(model.gate_proba(X) if y is None else model.responsibilities(X, y))
+    return describe_experts(model, support_of(model, values, P, regimes), regimes, target)
+
+
+def describe_experts(model: Any, support: Support, regimes: Sequence[Regime] | None, target: str) -> list[str]:
+    """A few sentences for each expert, from what is known of the rows."""
     return [
-        f"Expert {i + 1}, {percent(model.shares_[i])} of the rows: {law}."
-        f"{_there(model, i, None if regimes is None else regimes[i])}{_seen(model, i)}"
-        for i, law in enumerate(laws_in_words(model, values, regimes, target))
+        f"Expert {i + 1}, {percent(model.shares_[i])} of the rows ({support.rows[i]:,.0f}): {law}."
+        f"{_unknown(model, i, support)}{_there(model, i, None if regimes is None else regimes[i])}{_seen(model, i)}"
+        for i, law in enumerate(laws_in_words(model, support, regimes, target))
     ]
 
 
-def laws_in_words(model: Any, X: np.ndarray | None, regimes: Sequence[Regime] | None, target: str) -> list[str]:
+def laws_in_words(model: Any, support: Support, regimes: Sequence[Regime] | None, target: str) -> list[str]:
     """What each expert says of the output and its strongest inputs, a clause for each."""
-    columns = Columns.of(model, X)
-    spreads = [None if regimes is None else np.asarray(regimes[i].spread) for i in range(model.n_experts_)]
-    if hasattr(model, "classes_"):
-        return [_class_laws(model, i, columns, spread, target) for i, spread in enumerate(spreads)]
-    return [_law(model, i, columns, spread, target) for i, spread in enumerate(spreads)]
+    found = []
+    for i in range(model.n_experts_):
+        columns = Columns(feature_names(model), support, i)
+        spread = None if regimes is None else np.asarray(regimes[i].spread)
+        law = _class_laws if hasattr(model, "classes_") else _law
+        found.append(law(model, i, columns, spread, target))
+    return found
+
+
+def _unknown(model: Any, i: int, support: Support) -> str:
+    """Values that too few rows of an expert have for their effects to be known."""
+    coef = np.reshape(model.expert_coef_[i], (-1, len(support.comparisons)))
+    unknown = support.unknown(i, np.any(coef != 0, axis=0))
+    if not unknown:
+        return ""
+    more = len(unknown) - MOST_UNKNOWN
+    named = [*unknown[:MOST_UNKNOWN], *([f"{more} more"] if more > 0 else [])]
+    return f" What these do is unknown here, for want of rows: {listed(named)}."
 
 
 def _law(model: Any, i: int, columns: Columns, spread: np.ndarray | None, target: str) -> str:
@@ -169,7 +164,9 @@ def _clause(
     slopes: Callable[..., str],
 ) -> str:
     """What the strongest inputs do to something, in words."""
-    chosen, clear = strongest(value, error, spread, float(stdtrit(dof, 0.975)))
+    chosen, clear = strongest(np.where(columns.known, value, 0.0), error, spread, float(stdtrit(dof, 0.975)))
+    if not chosen and np.any(value):
+        return "no input is known to have an effect"
     if not chosen:
         return f"{subject_does} not depend on the inputs"
     if not clear:
@@ -219,11 +216,15 @@ def _ratios(value: np.ndarray, error: np.ndarray, columns: Columns, chosen: list
     """Ratios of means or odds, with intervals."""
     said = []
     for j in chosen:
-        step, where = columns.two_values[j] or _step(float(value[j]), columns.names[j])
+        step, where, of_rows = columns.compared(j) or (*_step(float(value[j]), columns.names[j]), "")
         middle, low, high = (np.exp(min(step * float(v[j]), MOST_LOG)) for v in (value, *ends))
         between = f" ({ratio_text(low)} to {ratio_text(high)})" if error[j] > 0 else ""
-        said.append(f"by {ratio_text(middle)}{between} {where}")
+        said.append(f"by {ratio_text(middle)}{between} {where}{_in_brackets(of_rows)}")
     return f"multiplied {listed(said)}"
+
+
+def _in_brackets(of_rows: str) -> str:
+    return f" ({of_rows})" if of_rows else ""
 
 
 def _step(value: float, name: str) -> tuple[float, str]:
@@ -253,13 +254,11 @@ def _slopes(value: np.ndarray, error: np.ndarray, columns: Columns, chosen: list
 
 def _slope(value: float, error: float, columns: Columns, j: int, dof: float) -> tuple[str, str]:
     """Verb and rest of the words about one slope."""
-    two = columns.two_values[j]
+    two = columns.compared(j)
     if two is not None:
-        step, where = two
-        return (
-            "is",
-            f"{with_interval(abs(value) * step, error * step, dof)} {'higher' if value > 0 else 'lower'} {where}",
-        )
+        step, where, of_rows = two
+        by = with_interval(abs(value) * step, error * step, dof)
+        return "is", f"{by} {'higher' if value > 0 else 'lower'} {where} ({of_rows})"
     return (
         "rises" if value > 0 else "falls",
         f"by {with_interval(abs(value), error, dof)} per unit of {columns.names[j]}",

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skmoe.inference.summary import RATIOS
+from skmoe.inference.summary import RATIOS, feature_names
 from skmoe.plots import CoefficientsDisplay
 from skmoe.plots.coefficients import most_inputs
 from skmoe.report.coefficient_tables import side_by_side
 from skmoe.report.data import ReportData
 from skmoe.report.figures import draw
 from skmoe.report.records import Figure, Table
+from skmoe.report.support import rows_in_words
 
 __all__ = ["Coefficients", "coefficients"]
 
@@ -32,7 +33,7 @@ def coefficients(data: ReportData) -> Coefficients:
     sure = model.covariance_ is not None
     caption = "Coefficients of the experts, with 95% intervals; grey where zero is inside"
     return Coefficients(
-        side_by_side(caption if sure else "Coefficients of the experts", data.coefficients, "expert "),
+        side_by_side(caption if sure else "Coefficients of the experts", data.coefficients, "expert ", few=_few(data)),
         _figure(data),
         _ratios(data),
     )
@@ -51,7 +52,19 @@ def _ratios(data: ReportData) -> Table | None:
         [c for c in terms if c.term != "intercept"],
         "expert ",
         neutral=1.0,
+        few=_few(data),
     )
+
+
+def _few(data: ReportData) -> dict[tuple[int, str], str]:
+    """Coefficients of values that too few rows of an expert have, with the number of these rows."""
+    names = feature_names(data.model)
+    return {
+        (i, names[j]): rows_in_words(compared.least(i))
+        for i in range(data.model.n_experts_)
+        for j, compared in enumerate(data.support.comparisons)
+        if compared is not None and not data.support.known(i)[j]
+    }
 
 
 def _figure(data: ReportData) -> Figure | None:

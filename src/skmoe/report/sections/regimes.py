@@ -9,7 +9,7 @@ from skmoe.plots.outputs import MOST_POINTS
 from skmoe.report.data import ReportData
 from skmoe.report.figures import draw, draw_made
 from skmoe.report.records import Figure, RegimeCard, expert_style
-from skmoe.report.words import experts_in_words
+from skmoe.report.words import describe_experts
 
 __all__ = ["Regimes", "regimes"]
 
@@ -26,7 +26,7 @@ class Regimes:
 
 def regimes(data: ReportData) -> Regimes:
     """Where each expert holds, what it says, and a picture of each."""
-    sentences = experts_in_words(data.model, data.X, target=data.target)
+    sentences = describe_experts(data.model, data.support, data.regimes, data.target)
     cards = tuple(
         RegimeCard(expert_style(i), f"Expert {i + 1}", _where(data, i), law, _figures(data, i))
         for i, law in enumerate(sentences)

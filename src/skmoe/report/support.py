@@ -1,0 +1,177 @@
+"""How many rows of each expert carry what is said of an input, and which inputs have too few of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skmoe.inference import Regime, feature_names, inputs_of
+from skmoe.inference.diagnosis import rows_fitted
+from skmoe.inference.formatting import short
+from skmoe.inference.gate_change import two_values
+
+__all__ = ["Columns", "Comparison", "Side", "Support", "rows_in_words", "support_of"]
+
+FEWEST = 10.0  # rows of an expert with a value, below which what the value does is unknown there
+EXACT = 1e-6  # relative error of the variance of two values, known from their mean
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a comparison: what it is called, and the sum of the expert's probabilities over its rows."""
+
+    name: str
+    rows: np.ndarray
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A column that compares two values: words for the second rather than the first, their distance, and both sides."""
+
+    text: str
+    step: float
+    first: Side
+    second: Side
+
+    def least(self, i: int) -> float:
+        """Rows of expert i on the side that has fewer."""
+        return float(min(self.first.rows[i], self.second.rows[i]))
+
+    def of_rows(self, i: int) -> str:
+        """How many rows of expert i are compared with how many."""
+        return f"{self.second.rows[i]:,.0f} against {self.first.rows[i]:,.0f} rows"
+
+
+@dataclass(frozen=True)
+class Support:
+    """Rows that carry the effects of an expert.
+
+    Attributes
+    ----------
+    rows : (k,) array
+        Sum over the rows of the fit of the probability of each expert, given the output where outputs are known.
+    comparisons : list of Comparison or None
+        For each column what it compares, None for numbers, whose effects all rows of an expert carry.
+    """
+
+    rows: np.ndarray
+    comparisons: list[Comparison | None]
+
+    def known(self, i: int) -> np.ndarray:
+        """Columns of which expert i has rows enough on either side, (d,) of bool."""
+        return np.array([one is None or one.least(i) >= FEWEST for one in self.comparisons])
+
+    def unknown(self, i: int, columns: np.ndarray) -> list[str]:
+        """Values of which expert i has too few rows, with their number, among columns (d,) of bool; each once."""
+        sides = [
+            side
+            for one, asked in zip(self.comparisons, columns, strict=True)
+            if one is not None and asked
+            for side in (one.first, one.second)
+            if side.rows[i] < FEWEST
+        ]
+        return list(dict.fromkeys(f"{side.name} ({rows_in_words(side.rows[i])})" for side in sides))
+
+
+def rows_in_words(count: float) -> str:
+    """A number of rows, such as "4 rows"; "none" for less than half a row."""
+    n = round(float(count))
+    return f"{n} row{'s' if n > 1 else ''}" if n else "none"
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns as one expert's sentences speak of them."""
+
+    names: list[str]
+    support: Support
+    expert: int
+
+    @property
+    def known(self) -> np.ndarray:
+        """Columns of which the expert has rows enough on either side."""
+        return self.support.known(self.expert)
+
+    def compared(self, j: int) -> tuple[float, str, str] | None:
+        """Of a column that compares two values: their distance, words for the second, and the rows of both."""
+        one = self.support.comparisons[j]
+        return None if one is None else (one.step, one.text, one.of_rows(self.expert))
+
+
+def support_of(model: Any, X: np.ndarray | None, P: np.ndarray | None, regimes: Sequence[Regime] | None) -> Support:
+    """Rows that carry each expert and each side of a comparison.
+
+    Parameters
+    ----------
+    model : fitted MoERegressor or MoEClassifier
+    X, P : (n, d) and (n, k) arrays, or None
+        Rows and the probability of each expert there, given the output where it is known, times weights of the rows.
+    regimes : sequence of Regime or None
+        The note of the fit, which serves without rows.
+    """
+    total = rows_fitted(model)
+    if X is not None and P is not None:
+        return _Counts(model, total * np.sum(P, axis=0) / np.sum(P), X, total * P / np.sum(P)).support()
+    if regimes is None:
+        return Support(total * np.asarray(model.shares_), [None] * len(feature_names(model)))
+    return _Noted(model, total * np.asarray(model.shares_), regimes).support()
+
+
+class _Counts:
+    """Rows counted over given rows."""
+
+    def __init__(self, model: Any, rows: np.ndarray, X: np.ndarray, P: np.ndarray) -> None:
+        self.model, self.rows, self.X, self.P = model, rows, X, P
+
+    def support(self) -> Support:
+        """Comparisons by the levels of each input, or by the two values of a column."""
+        found: list[Comparison | None] = [None] * len(feature_names(self.model))
+        for one in inputs_of(self.model):
+            counts = [self.above(j, 0.5) for j in one.columns] if one.levels else []
+            first = Side(f"{one.name} {one.levels[0]}", self.rows - np.sum(counts, axis=0)) if one.levels else None
+            for j, level, count in zip(one.columns, one.levels[1:], counts, strict=False):
+                assert first is not None
+                text = f"where {one.name} is {level} rather than {one.levels[0]}"
+                found[j] = Comparison(text, 1.0, first, Side(f"{one.name} {level}", count))
+        for j, name in enumerate(feature_names(self.model)):
+            two = self.two_values(j) if found[j] is None else None
+            if two is not None:
+                low, high = map(short, two)
+                count = self.above(j, (two[0] + two[1]) / 2)
+                sides = Side(f"{name} {low}", self.rows - count), Side(f"{name} {high}", count)
+                found[j] = Comparison(f"where {name} is {high} rather than {low}", two[1] - two[0], *sides)
+        return Support(self.rows, found)
+
+    def above(self, j: int, cutoff: float) -> np.ndarray:
+        """Rows of each expert with a value of column j above a cutoff, (k,)."""
+        return self.P.T @ (self.X[:, j] > cutoff)
+
+    def two_values(self, j: int) -> tuple[float, float] | None:
+        """The two values of a column that has no others."""
+        return two_values(self.X[:, j])
+
+
+class _Noted(_Counts):
+    """Rows counted from the means and standard deviations that a fit noted: of two values they tell all."""
+
+    def __init__(self, model: Any, rows: np.ndarray, regimes: Sequence[Regime]) -> None:
+        self.model, self.rows = model, rows
+        self.center, self.spread = (np.array([getattr(r, name) for r in regimes]) for name in ("center", "spread"))
+        ends = model.history_["inputs"]
+        self.low, self.high = (
+            np.asarray(ends.get(name, np.full(len(feature_names(model)), np.nan))) for name in ("low", "high")
+        )
+
+    def above(self, j: int, cutoff: float) -> np.ndarray:
+        """Rows of each expert with the larger of two values of column j, (k,)."""
+        low, high = self.low[j], self.high[j]  # one of which is above the cutoff
+        return self.rows * (self.center[:, j] - low) / (high - low) if high > low else 0.0 * self.rows
+
+    def two_values(self, j: int) -> tuple[float, float] | None:
+        """The two values of a column whose variances are those of two values."""
+        low, high, center = self.low[j], self.high[j], self.center[:, j]
+        away = self.spread[:, j] ** 2 - (center - low) * (high - center)
+        return (low, high) if high > low and np.all(np.abs(away) <= EXACT * (high - low) ** 2) else None
