@@ -7,6 +7,7 @@ installed all the same, and NumPy does the work.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from packaging.tags import mac_platforms
 
 PACKAGE = Path("src", "skmoe")
 SOURCES = PACKAGE / "likelihood" / "fused.c", PACKAGE / "search" / "climb.c"
@@ -49,6 +51,11 @@ def compiled(root: Path, library: Path) -> bool:
     return False
 
 
+def platform_tag() -> str:
+    """Return what the library runs on; on macOS the one processor compiled for, though Python may be for two."""
+    return next(mac_platforms()) if sys.platform == "darwin" else re.sub("[-.]", "_", sysconfig.get_platform())
+
+
 class CompileHook(BuildHookInterface):
     """Adds the compiled library to a wheel, which is then one of this platform."""
 
@@ -61,7 +68,6 @@ class CompileHook(BuildHookInterface):
                 file=sys.stderr,
             )
             return
-        platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         build_data["pure_python"] = False
-        build_data["tag"] = f"py3-none-{platform}"
+        build_data["tag"] = f"py3-none-{platform_tag()}"
         build_data["artifacts"].append(LIBRARY.as_posix())

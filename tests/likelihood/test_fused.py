@@ -1,7 +1,11 @@
 """Compiled sums are those of the Array API's kernels, and nothing but time is lost where they cannot be compiled."""
 
 import importlib.util
+import platform
 import shutil
+import sys
+import sysconfig
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -13,6 +17,7 @@ from skmoe import MoERegressor, make_moe
 from skmoe.likelihood import InputMap, LaidOutRows, Problem, Settings, Theta, fused, gradient
 from skmoe.likelihood.batch import ThetaBatch, batch_sums, has_compiled_sums
 from skmoe.model.gaussian import GaussianFamily
+from skmoe.search import compiled as search_compiled
 
 ROOT = Path(__file__).parents[2]
 
@@ -177,6 +182,13 @@ def test_library_is_compiled_once_and_again_when_its_source_changes(hook, tmp_pa
     assert sorted(path.name for path in tmp_path.iterdir()) == ["libfused.so", "src"]
 
 
+def test_wheel_for_mac_is_of_the_processor_that_the_compiler_compiles_for(hook, monkeypatch):
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(sysconfig, "get_platform", lambda: "macosx-10.13-universal2")
+    monkeypatch.setattr(platform, "mac_ver", lambda: ("14.2", ("", "", ""), "arm64"))
+    assert hook.platform_tag() == "macosx_14_0_arm64"
+
+
 @pytest.mark.parametrize("compiler", ["no-such-compiler", "false"])
 def test_without_a_compiler_nothing_is_compiled(hook, tmp_path, monkeypatch, compiler):
     monkeypatch.setenv("CC", compiler)
@@ -192,6 +204,30 @@ def test_library_of_another_version_is_not_called(monkeypatch):
         assert fused._library() is None
     finally:
         fused._library.cache_clear()
+
+
+def test_library_that_cannot_be_loaded_is_said_once_and_numpy_does_the_work(monkeypatch, tmp_path):
+    def forget():
+        for function in (fused.loaded, fused._library, search_compiled._library):
+            function.cache_clear()
+
+    X, y = make_moe(200, 2, 2, random_state=0)[:2]
+    path = tmp_path / "libfused.so"
+    path.write_bytes(b"not of this machine")
+    for module in (fused, search_compiled):
+        monkeypatch.setattr(module, "LIBRARY", path)
+    forget()
+    try:
+        with pytest.warns(RuntimeWarning, match="compiled code of skmoe cannot be loaded") as said:
+            model = MoERegressor(2, random_state=0).fit(X, y)
+        assert len(said) == 1
+        assert np.isfinite(model.log_likelihood_)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model.fit(X, y)
+    finally:
+        monkeypatch.undo()
+        forget()
 
 
 def test_theta_of_one_model_is_what_a_batch_holds(rng):

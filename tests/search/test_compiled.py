@@ -213,6 +213,18 @@ def test_losses_without_an_expert_are_those_of_numpy(rng, n, d, k, sharpness):
     np.testing.assert_allclose(rough.removal_losses(), there.removal_losses(), rtol=1e-4, atol=1e-3)
 
 
+def test_models_that_are_kept_keep_their_rows(rng):
+    """Outputs and weights that each model has of its own are those of the models that are left."""
+    problem = problem_of(rng, outputs=4)
+    own = OwnRows((rng.random((300, 4)) < 0.8).astype(float), rng.standard_normal((4, problem.De)))
+    batch, kept = batch_of(rng, problem, 4), np.array([1, 3])
+    ascent = CompiledAscent(problem, batch, own=own)
+    ascent.keep(kept)
+    np.testing.assert_array_equal(ascent.own.weight, own.weight[:, kept])
+    there = BatchAscent(problem.on(problem.rows.for_models(kept)), batch.picked(kept), own=own.picked(kept))
+    np.testing.assert_allclose(ascent.removal_losses(), there.removal_losses())
+
+
 def test_losses_are_those_of_the_rows_as_they_are(rng):
     problem = problem_of(rng)
     batch, own = batch_of(rng, problem, 4), OwnRows(np.full((300, 4), 0.5), np.zeros((4, problem.De)))

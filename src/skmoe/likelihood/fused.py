@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+import warnings
 from ctypes import c_ssize_t, c_void_p
 from functools import lru_cache
 from pathlib import Path
@@ -20,7 +21,7 @@ from skmoe.model.family import Family
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.rows.streamed import Streamed
 
-__all__ = ["BLOCK_DOUBLES", "FusedSums", "fused_sums", "is_compiled", "is_library_built"]
+__all__ = ["BLOCK_DOUBLES", "FusedSums", "fused_sums", "is_compiled", "is_library_built", "loaded"]
 
 LIBRARY = Path(__file__).with_name("libfused.so")
 VERSION = 1
@@ -44,12 +45,27 @@ class FusedSums(NamedTuple):
 
 
 @lru_cache(maxsize=1)
+def loaded(path: Path) -> Any | None:
+    """Load a compiled library; None where it was not built and, with a warning, where it is none of this machine."""
+    if not path.exists():
+        return None
+    try:
+        return ctypes.CDLL(str(path))
+    except OSError as error:
+        warnings.warn(
+            f"the compiled code of skmoe cannot be loaded ({error}); NumPy does the work, and fits take up to five "
+            "times as long: install skmoe again on this machine, with a C compiler",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return None
+
+
+@lru_cache(maxsize=1)
 def _library() -> Any | None:
     """The compiled function, or None where it was not built, or for another version of this module."""
-    if not LIBRARY.exists():
-        return None
-    library = ctypes.CDLL(str(LIBRARY))
-    if library.skmoe_fused_version() != VERSION:
+    library = loaded(LIBRARY)
+    if library is None or not hasattr(library, "skmoe_fused_version") or library.skmoe_fused_version() != VERSION:
         return None
     function = library.skmoe_fused_sums
     table: list[Any] = [c_void_p, c_ssize_t, c_ssize_t]

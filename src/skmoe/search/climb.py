@@ -134,14 +134,17 @@ class BatchAscent:
 
     def keep(self, rows: np.ndarray) -> None:
         """Go on with some of the models only."""
-        self.batch = self.batch.picked(rows)
+        self.batch, self.ridges = self.batch.picked(rows), self.ridges.picked(rows)
+        self.problem = self.problem.on(self.problem.rows.for_models(rows))
+        self.own = None if self.own is None else self.own.picked(rows)
+        self._keep(rows)
+
+    def _keep(self, rows: np.ndarray) -> None:
+        """Of what steps need, go on with that of some of the models."""
         for name in ("objective", "log_likelihood", "share", "gradient", "vector", "direction", "size"):
             setattr(self, name, getattr(self, name)[rows])
         self._precondition = tuple(part[rows] for part in self._precondition)
         self._memory.keep(rows)
-        self.problem = self.problem.on(self.problem.rows.for_models(rows))
-        self.ridges = self.ridges.picked(rows)
-        self.own = None if self.own is None else self.own.picked(rows)
 
     def removal_losses(self) -> np.ndarray:
         """Fall of the total log-likelihood of the problem's rows when each expert is removed, (S, k)."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from skmoe.likelihood import Problem
 from skmoe.likelihood.batch import ThetaBatch, has_compiled_sums
-from skmoe.likelihood.fused import LIBRARY, STRIP
+from skmoe.likelihood.fused import LIBRARY, STRIP, loaded
 from skmoe.likelihood.rows import ModelRows
 from skmoe.rows.threads import in_order, threads_allowed
 from skmoe.search.climb import MANY_COLUMNS, BatchAscent, OnStep, OwnRows
@@ -65,10 +65,8 @@ class _Climb(ctypes.Structure):
 @lru_cache(maxsize=1)
 def _library() -> Any | None:
     """The compiled functions, or None where they were not built, or for another version of this module."""
-    if not LIBRARY.exists():
-        return None
-    library = ctypes.CDLL(str(LIBRARY))
-    if not hasattr(library, "skmoe_climb_version") or library.skmoe_climb_version() != VERSION:
+    library = loaded(LIBRARY)
+    if library is None or not hasattr(library, "skmoe_climb_version") or library.skmoe_climb_version() != VERSION:
         return None
     models: list[Any] = [c_void_p, c_ssize_t, c_ssize_t]
     library.skmoe_climb_work.argtypes, library.skmoe_climb_work.restype = [c_void_p], c_ssize_t
@@ -235,9 +233,7 @@ class CompiledAscent(BatchAscent):
         arrays = {name: getattr(self, name) for name in (*ROWS, "base", *STATE, *CURVATURE)} | self._held
         return _Climb(**numbers, **{name: array.ctypes.data for name, array in arrays.items()})
 
-    def keep(self, rows: np.ndarray) -> None:
-        """Go on with some of the models only."""
-        self.batch, self.ridges = self.batch.picked(rows), self.ridges.picked(rows)
+    def _keep(self, rows: np.ndarray) -> None:
         for name in (*STATE, *CURVATURE, "base"):
             setattr(self, name, getattr(self, name)[rows])
         for name in ("y", "weight"):
