@@ -1,6 +1,7 @@
 """A long fit says how much remains, and ends when its time is over."""
 
 import time
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from skmoe import MoERegressor, make_moe
 from skmoe.datasets import load_concrete
 from skmoe.search import Progress
+from skmoe.search.records import Control
 
 
 @pytest.fixture(scope="module")
@@ -48,16 +50,41 @@ def test_times_that_are_none_are_refused(limit):
         MoERegressor(2, max_time=limit).fit(X, y)
 
 
-def test_progress_says_how_much_remains(concrete):
+def test_progress_says_how_far_a_fit_is_and_no_time_left_that_nobody_knows(concrete):
     seen = []
     MoERegressor("auto", random_state=0, verbose=seen.append, n_init=2).fit(*concrete)
     assert {p.most_experts for p in seen if p.n_experts < 10} >= {10}
     assert all(0 <= p.starts <= p.most_starts for p in seen)
     assert max(p.n_experts for p in seen) <= 10
     assert all(np.diff([p.seconds for p in seen]) >= 0)
-    known = [p.seconds_left for p in seen if np.isfinite(p.seconds_left)]
-    assert known
-    assert min(known) >= 0
+    assert all(np.isnan(p.seconds_left) for p in seen)
+
+
+@pytest.mark.parametrize("n_experts", [3, "auto"])
+def test_time_left_is_at_most_that_until_max_time(concrete, n_experts):
+    seen = []
+    MoERegressor(n_experts, random_state=0, verbose=seen.append, n_init=2, max_time=1000).fit(*concrete)
+    assert {p.stage for p in seen} >= {"folds", "starts"}
+    np.testing.assert_allclose([p.seconds + p.seconds_left for p in seen], 1000, atol=0.1)
+    assert all(np.diff([p.seconds_left for p in seen]) <= 0)
+
+
+@pytest.mark.parametrize(("max_time", "left"), [(None, [27, 18, 9, 0]), (30, [21, 12, 3, 0])])
+def test_time_left_of_joint_em_is_that_of_its_runs_until_max_time(monkeypatch, max_time, left):
+    """By a clock on which each run takes nine seconds."""
+    joint_em = import_module("skmoe.search.joint_em")
+    seconds, run, seen = [0.0], joint_em.run_em, []
+
+    def nine_seconds_of_em(*args, **kwargs):
+        seconds[0] += 9
+        return run(*args, **kwargs)
+
+    monkeypatch.setattr(joint_em, "run_em", nine_seconds_of_em)
+    monkeypatch.setattr(Control, "seconds", property(lambda self: seconds[0]))
+    X, y, _ = make_moe(100, 2, 2, random_state=0)
+    model = MoERegressor(2, method="joint-em", n_init=4, max_time=max_time, random_state=0, verbose=seen.append)
+    model.fit(X, y)
+    assert [p.seconds_left for p in seen] == left
 
 
 def test_progress_reads_as_a_sentence():
@@ -66,7 +93,9 @@ def test_progress_reads_as_a_sentence():
         "3 experts (of at most 10), starts, step 40, 7 of at most 30 starts, log-likelihood per row -1.2500, 12 s "
         "so far, about 33 s more at most"
     )
-    assert str(Progress("finish", 1, 2, -1.25)) == "1 expert, finish, step 2, log-likelihood per row -1.2500"
+    words = "1 expert, finish, step 2, log-likelihood per row -1.2500"
+    assert str(Progress("finish", 1, 2, -1.25)) == words
+    assert str(Progress("finish", 1, 2, -1.25, seconds=12.0)) == f"{words}, 12 s so far"
 
 
 def test_more_starts_never_end_lower_by_much_and_mostly_higher(concrete):

@@ -112,15 +112,12 @@ class _Teller:
     def __init__(self, task: Task, k: int, rng: np.random.Generator) -> None:
         self.task, self.k, self.rng = task, k, rng
         self.reached: Theta | None = None  # after the search
-        self._began = task.control.seconds
 
     def tell(self, what: str, level: float, done: int, most: int) -> None:
         control = self.task.control
         if control.progress is not None:
-            spent = control.seconds - self._began
-            left = spent * (most - done) / done if done else float("nan")
             where = self.k, next(control.steps), self.task.in_callers_units(level), self.k
-            control.progress(Progress(what, *where, done, most, control.seconds, left))
+            control.progress(Progress(what, *where, done, most, control.seconds, control.seconds_left))
         if control.out_of_time:
             raise OutOfTimeError
 

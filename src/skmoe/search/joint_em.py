@@ -145,7 +145,8 @@ def fit_joint_em(task: Task, k: int, rng: np.random.Generator, n_init: int) -> F
         records.append(StartRecord(f"random {i}", StartKind.RANDOM, level, Stage.ALL_ROWS))
         if control.progress is not None:
             best_so_far = max(r.log_likelihood for r in records)
-            left = control.seconds / (i + 1) * (n_init - i - 1)
+            runs_left = control.seconds / (i + 1) * (n_init - i - 1)
+            left = float(np.fmin(runs_left, control.seconds_left))
             control.progress(Progress("all rows", k, i + 1, best_so_far, k, i + 1, n_init, control.seconds, left))
         if control.out_of_time:
             break

@@ -118,7 +118,7 @@ def choose(task: Task, n_experts: int | str, averaging: int, rng: np.random.Gene
     tried: list[Tried] = []
     try:
         for k in ladder:
-            tell = _Teller(task, k, ladder[-1], len(tried), len(ladder))
+            tell = _Teller(task, k, ladder[-1])
             smaller = tried[-1].fits[0] if tried else None
             fits = fit_folds(task, folds, k, strengths, starts, rng, smaller=smaller, on_step=tell)
             tried.append(_judged(task, folds, fits, averaging, tell))
@@ -174,19 +174,17 @@ def _ladder(task: Task, averaging: int) -> list[int]:
 class _Teller:
     """Tells of progress while models are fitted to folds, ends a fit that is out of time, and notes the best so far."""
 
-    def __init__(self, task: Task, k: int, most: int, done: int = 0, numbers: int = 1) -> None:
-        self.task, self.k, self.most, self.part = task, k, most, done / numbers
+    def __init__(self, task: Task, k: int, most: int) -> None:
+        self.task, self.k, self.most = task, k, most
         self.theta: Theta | None = None
 
     def __call__(self, ascent: BatchAscent) -> None:
         control, best = self.task.control, int(np.argmax(ascent.objective))
         self.theta = ascent.batch.theta(best)
         if control.progress is not None:
-            left = control.seconds * (1 / self.part - 1) if self.part else float("nan")
             level = self.task.in_callers_units(float(ascent.log_likelihood[best]))
-            control.progress(
-                Progress("folds", self.k, next(control.steps), level, self.most, 0, 0, control.seconds, left)
-            )
+            where = self.k, next(control.steps), level, self.most
+            control.progress(Progress("folds", *where, 0, 0, control.seconds, control.seconds_left))
         if control.out_of_time:
             raise OutOfTimeError
 

@@ -81,7 +81,8 @@ class Progress:
     seconds : float
         Since the fit began.
     seconds_left : float
-        At most about so many more; NaN while nothing is known.
+        At most about so many more: until ``max_time``, or for runs yet to come of joint EM. NaN elsewhere, since a
+        search ends where its optima agree, and nobody knows when that will be.
     """
 
     stage: str
@@ -102,8 +103,10 @@ class Progress:
         if self.most_starts > 1:
             words.append(f"{self.starts} of at most {self.most_starts} starts")
         words.append(f"log-likelihood per row {self.log_likelihood:.4f}")
+        if self.seconds > 1:
+            words.append(f"{self.seconds:.0f} s so far")
         if self.seconds_left > 1:
-            words.append(f"{self.seconds:.0f} s so far, about {self.seconds_left:.0f} s more at most")
+            words.append(f"about {self.seconds_left:.0f} s more at most")
         return ", ".join(words)
 
 
@@ -127,6 +130,11 @@ class Control:
     def seconds(self) -> float:
         """Since the fit began."""
         return time.monotonic() - self.began
+
+    @property
+    def seconds_left(self) -> float:
+        """Until the fit has taken the time it may take; NaN where it may take any."""
+        return float("nan") if self.max_time is None else max(self.max_time - self.seconds, 0.0)
 
     @property
     def out_of_time(self) -> bool:
