@@ -205,3 +205,23 @@ def test_text_of_a_file_or_table_is_taken_as_classes(holder, tmp_path):
     assert_allclose(model.log_density(rows, labels), plain.log_density(X, y), rtol=1e-5)
     assert_array_equal(model.predict(rows), plain.predict(X))
     assert {row[0] for row in model.diagnose(rows, labels).rows} >= {"probabilities", "fitted range"}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # coefficients grow for ever
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("cuts", [[0.0], [-0.5, 0.5]])
+def test_classes_that_the_inputs_separate_are_fitted_without_a_penalty(k, cuts):
+    X = np.random.default_rng(0).standard_normal((120, 3))
+    y = np.digitize(X[:, 0], cuts)
+    model = MoEClassifier(k, penalty=0, n_init=3, random_state=0).fit(X, y)
+    assert model.score(X, y) == 1
+    assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("kind", ["interval", "period"])
+def test_labels_that_are_no_classes_are_refused_by_their_type(kind):
+    pd = pytest.importorskip("pandas")
+    x = np.arange(40.0)
+    y = pd.cut(x, 2) if kind == "interval" else pd.period_range("2000", periods=2, freq="Y").repeat(20)
+    with pytest.raises(ValueError, match=f"y has labels of type {kind.title()}; pass labels of one kind"):
+        MoEClassifier(1).fit(x[:, None], y)

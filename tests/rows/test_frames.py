@@ -227,3 +227,43 @@ def test_categories_with_an_order_keep_it_in_files(tmp_path):
     pq.write_table(pa.table({"kind": kinds, "y": np.arange(90.0) % 7}), tmp_path / "t.parquet")
     model = MoERegressor(1, random_state=0).fit(tmp_path / "t.parquet", "y")
     assert list(model.encoded_feature_names_) == ["kind=middle", "kind=high"]
+
+
+def test_columns_that_no_table_holds_are_refused_in_a_sentence():
+    y, polars = np.arange(40.0), pytest.importorskip("polars")
+    wide = polars.Series("odd", np.arange(40)).cast(polars.Int128)
+    text = ["a", "b"] * 20
+    frames = [pd.DataFrame({"text": text, "odd": odd}) for odd in (y * 1j, [2**70 + int(i) for i in y])]
+    for X in (*frames, polars.DataFrame({"text": text}).with_columns(wide)):
+        with pytest.raises(ValueError, match=r"column 'odd' holds values .* neither numbers, text nor dates"):
+            MoERegressor(1).fit(X, y)
+
+
+def test_sparse_and_long_numbers_and_tuples_are_taken():
+    kind, x = np.tile(["a", "b", "c"], 40), np.random.default_rng(0).standard_normal(120)
+    y = x + (kind == "b") + np.sin(np.arange(120))
+    dummies = pd.get_dummies(pd.Series(kind), sparse=True, dtype=float)
+    plain = MoERegressor(1).fit(dummies.sparse.to_dense().assign(x=x, text=kind[::-1]), y)
+    sparse = MoERegressor(1).fit(dummies.assign(x=x.astype(np.longdouble), text=kind[::-1]), y)
+    np.testing.assert_array_equal(sparse.expert_coef_, plain.expert_coef_)
+    pairs = pd.Series([(k, 1) for k in kind.tolist()], dtype="category")
+    model = MoERegressor(1).fit(pd.DataFrame({"pair": pairs, "x": x}), y)
+    assert list(model.encoded_feature_names_) == ["pair=('b', 1)", "pair=('c', 1)", "x"]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_without_rows_or_columns_are_said_to_be(library):
+    frame = pytest.importorskip(library).DataFrame({"x": np.arange(20.0), "kind": ["a", "b"] * 10})
+    model = MoERegressor(1).fit(frame, np.sin(np.arange(20)))
+    with pytest.raises(ValueError, match=r"X has no rows: its shape is \(0, 2\)"):
+        MoERegressor(1).fit(frame[:0], [])
+    with pytest.raises(ValueError, match="X has no rows"):
+        model.predict(frame[:0])
+    with pytest.raises(ValueError, match="X has no columns"):
+        MoERegressor(1).fit(frame[[]] if library == "pandas" else frame.select([]), np.arange(20.0))
+
+
+def test_lazy_frames_are_to_be_collected():
+    frame = pytest.importorskip("polars").DataFrame({"x": np.arange(20.0)})
+    with pytest.raises(TypeError, match=r"pass X\.collect\(\)"):
+        MoERegressor(1).fit(frame.lazy(), np.arange(20.0))

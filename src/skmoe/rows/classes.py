@@ -105,9 +105,10 @@ def _of_one_kind(values: np.ndarray) -> np.ndarray:
         if all(isinstance(v, kind) for v in values):
             return values.astype(str) if kind is str else np.array(values.tolist())
     kinds = sorted({type(v).__name__ for v in values})
-    if kinds == ["bytes"] or not any(isinstance(v, str | Real) for v in values):
+    if kinds == ["bytes"]:
         return values  # scikit-learn has words for these
-    raise ValueError(f"y has labels of several kinds ({', '.join(kinds)}); {ADVICE}")
+    held = f"type {kinds[0]}" if len(kinds) == 1 else f"several kinds ({', '.join(kinds)})"
+    raise ValueError(f"y has labels of {held}; {ADVICE}")
 
 
 def _is_missing(value: Any) -> bool:

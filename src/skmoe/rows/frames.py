@@ -35,9 +35,13 @@ def is_frame(X: object) -> bool:
 
 
 def check_frame(X: Any) -> None:
-    """Refuse a DataFrame with two columns of one name; names 1 and "1" are the same to a model."""
+    """Refuse a DataFrame without rows or columns, or with two of one name; names 1 and "1" are the same to a model."""
+    if type(X).__module__.startswith("polars") and type(X).__name__ == "LazyFrame":
+        raise TypeError("X is a LazyFrame of polars, whose rows are yet to be computed; pass X.collect()")
     if is_frame(X):
         check_unique("X", [str(name) for name in X.columns])
+        if 0 in X.shape:
+            raise ValueError(f"X has no {'rows' if X.shape[1] else 'columns'}: its shape is {X.shape}")
 
 
 def _text_columns(X: Any) -> list[Any]:
@@ -62,17 +66,14 @@ def needs_encoder(X: Any, categorical: Any) -> bool:
 
 def as_table(X: Any) -> Any:
     """Convert a DataFrame to a table of pyarrow, without its index."""
-    if type(X).__module__.startswith("polars"):
-        return X.to_arrow()
-    pa = arrow()
-    columns = {}
+    pa, polars, columns = arrow(), type(X).__module__.startswith("polars"), {}
     for name in X.columns:
         try:
-            columns[str(name)] = _pandas_column(X[name])
-        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            columns[str(name)] = X[name].to_arrow() if polars else _pandas_column(X[name])
+        except (pa.ArrowException, OverflowError) as error:
             raise TableError(
-                f"column {name!r} holds values of several kinds ({str(error).splitlines()[0]}); make them text, "
-                f"X[{name!r}] = X[{name!r}].astype(str), or leave the column out"
+                f"column {name!r} holds values of several kinds, or that are neither numbers, text nor dates "
+                f"({str(error).splitlines()[0]}); make them numbers or text, or leave the column out"
             ) from error
     return pa.table(columns)
 
@@ -82,6 +83,10 @@ def _pandas_column(column: Any) -> Any:
     pa = arrow()
     import pandas as pd
 
+    if isinstance(column.dtype, pd.SparseDtype):
+        column = column.sparse.to_dense()
+    if column.dtype == np.longdouble:
+        column = column.astype(np.float64)
     if isinstance(column.dtype, pd.IntervalDtype):
         column = column.astype("category")
     if isinstance(column.dtype, pd.CategoricalDtype):
@@ -95,7 +100,7 @@ def _with_order(column: Any) -> Any:
     import pandas as pd
 
     categories = column.cat.categories
-    if isinstance(categories, pd.IntervalIndex):
+    if isinstance(categories, pd.IntervalIndex) or categories.map(type).isin([tuple, frozenset]).any():
         categories = categories.astype(str)
     codes = column.cat.codes.to_numpy()
     return pa.DictionaryArray.from_arrays(

@@ -104,8 +104,9 @@ def _split_moments(problem: Problem, batch: ThetaBatch) -> tuple[np.ndarray, np.
     moments = unpack_symmetric(packed).reshape(S, 3, k, De, De)
     if gaussian:
         return moments, share, sigma
-    tiny = np.finfo(float).tiny
-    units = np.sqrt(problem.family.step_scale(sigma) * np.maximum(share, tiny) / np.maximum(steep, tiny))
+    share_seen = np.maximum(share, np.finfo(float).tiny)
+    steep = np.maximum(steep, np.finfo(float).eps * share_seen)  # next to zero where an expert separates its rows
+    units = np.sqrt(problem.family.step_scale(sigma) * share_seen / steep)
     moments[:, 1] *= (units**2)[..., None, None]
     moments[:, 2] *= (units / sigma)[..., None, None]
     return moments, share, units
