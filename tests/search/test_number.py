@@ -3,9 +3,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
+import skmoe
 from problems import task_of
-from skmoe import make_moe
+from skmoe import MoERegressor, make_moe
 from skmoe.search.config import SearchConfig
 from skmoe.search.number import Tried, _simplest, choose, gain
 from skmoe.search.records import OutOfTimeError
@@ -122,3 +124,15 @@ def test_what_was_tried_in_time_is_chosen_from():
     assert [t.k for t in choice.tried] == [1, 2]
     assert choice.k == 2
     assert choice.stopped_at.A.shape == (2, 4)
+
+
+def test_largest_number_is_that_of_clones_and_saved_models_too(tmp_path):
+    X, y, _ = make_moe(1200, 3, 3, noise_scale=0.05, random_state=0)
+    assert MoERegressor("auto", n_init=2, random_state=0).fit(X, y).n_experts_ > 2
+    model = MoERegressor("auto", max_experts=2, n_init=2, random_state=0).fit(X, y)
+    model.save(tmp_path / "model.skmoe")
+    for other in (model, clone(model), clone(skmoe.load(tmp_path / "model.skmoe"))):
+        seen = []
+        again = other.set_params(random_state=0, verbose=seen.append).fit(X, y)
+        assert again.n_experts_ == 2
+        assert {p.most_experts for p in seen} == {2}

@@ -35,7 +35,7 @@ def compare(
     exposure: outputs.Exposure = None,
     noise: methods.Noise = "per-expert",
     average: methods.Average = 0,
-    max_experts: methods.MaxExperts = None,
+    max_experts: methods.MaxExperts = 10,
     folds: Annotated[int, typer.Option(min=2, help="Parts of the table, each held out once.")] = 5,
     columns: tables.Columns = None,
     drop: tables.Drop = None,
@@ -58,6 +58,7 @@ def compare(
     Example: skmoe compare houses.csv --target price --experts 3
     """
     settings: dict[str, Any] = {"n_experts": parse_experts(experts), "averaging": average, "random_state": seed}
+    settings["max_experts"] = max_experts
     scale = parse_noise(noise)
     told = outputs.OutputOptions(family, exposure)
     told.check((*ONE_COLUMN, CLASSES))
@@ -87,7 +88,7 @@ def compare(
     found: dict[str, list[FoldResult]] = {}
     for fold, (train, test) in enumerate(compared.folds(y, folds, seed)):
         part, what = Part(X[train], y[train], X[test], y[test]), f"fold {fold + 1} of {folds}"
-        for result in judged_by_methods(part, settings, max_experts, what, compared, classes=classes):
+        for result in judged_by_methods(part, settings, what, compared, classes=classes):
             found.setdefault(result.judged.method, []).append(result)
     by_fold = {name: [result.measured() for result in results] for name, results in found.items()}
     pooled = {name: _pooled([result.judged for result in results]) for name, results in found.items()}

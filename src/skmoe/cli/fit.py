@@ -21,7 +21,6 @@ from skmoe.cli.models import (
     parse_experts,
     parse_noise,
     parse_penalty,
-    with_most_experts,
 )
 from skmoe.cli.outputs import CLASSES, FAMILY_NAMES
 from skmoe.cli.shell import check_output, check_page_name, note, print_json, print_table, say
@@ -45,7 +44,7 @@ def fit(
     trials: outputs.Trials = None,
     lower: outputs.Lower = None,
     upper: outputs.Upper = None,
-    max_experts: methods.MaxExperts = None,
+    max_experts: methods.MaxExperts = 10,
     activation: Annotated[str, typer.Option(help="linear, sigmoid, relu, tanh or softplus.")] = "linear",
     noise: methods.Noise = "per-expert",
     penalty: Annotated[str, typer.Option(help="Strength of the penalty, or auto; 0 is maximum likelihood.")] = "auto",
@@ -147,12 +146,13 @@ def fit(
     model = make(
         gate_features=gate,
         expert_features=experts_see,
+        max_experts=max_experts,
         max_iter=max_iter,
         max_time=max_time,
         n_init=n_init,
         random_state=seed,
     )
-    fit_watched(with_most_experts(model, max_experts), X, y, weight)
+    fit_watched(model, X, y, weight)
     if labels is not None and hasattr(X.X, "chunks"):  # rows that are read in blocks were numbered
         model.classes_ = labels
     save_or_keep(model, out)

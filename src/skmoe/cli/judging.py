@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from skmoe.cli.models import fit_watched, with_most_experts
+from skmoe.cli.models import fit_watched
 
 __all__ = [
     "OF_CLASSES",
@@ -79,7 +79,7 @@ def methods_for(n_classes: int, y: Any) -> Any:
 
 
 def judged_by_methods(
-    part: Part, settings: dict[str, Any], most: int | None, what: str, methods: Any, *, classes: bool
+    part: Part, settings: dict[str, Any], what: str, methods: Any, *, classes: bool
 ) -> Iterator[FoldResult]:
     """Each method, fitted to one part of the rows and judged on the other; joint EM for numbers and counts alone."""
     from dataclasses import replace
@@ -95,7 +95,7 @@ def judged_by_methods(
         return FoldResult(methods.mixture(fitted, part.X_test, part.y_test), seconds, fitted)
 
     make = MoEClassifier if classes and "family" not in settings else MoERegressor
-    mixture = judged(with_most_experts(make(**settings), most), f"{what}, mixture of experts")
+    mixture = judged(make(**settings), f"{what}, mixture of experts")
     yield mixture
     if not classes:  # joint EM chooses no number of experts by itself: it gets the one the mixture found
         given = {**settings, "n_experts": mixture.model.n_experts_, "averaging": 0}

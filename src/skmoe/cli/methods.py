@@ -25,7 +25,7 @@ METHODS = ("auto", "spectral", "joint-em")
 LAWS = ("auto", "gaussian", "mixture", "standard")
 
 Experts = Annotated[str, typer.Option(help="Number of experts, or auto (by held-out rows).")]
-MaxExperts = Annotated[int | None, typer.Option(min=1, help="The largest number that --experts auto may choose.")]
+MaxExperts = Annotated[int, typer.Option(min=1, help="The largest number that --experts auto may choose.")]
 Noise = Annotated[str, typer.Option(help="shared, per-expert or a known noise scale.")]
 Average = Annotated[int, typer.Option(min=0, max=1000, help="Models that share in predictions; 0 for the best alone.")]
 Method = Annotated[str, typer.Option(help="auto, spectral (the paper's two algorithms) or joint-em.")]

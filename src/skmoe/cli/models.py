@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from skmoe.cli.shell import note, watching
@@ -25,7 +25,6 @@ __all__ = [
     "parse_experts",
     "parse_noise",
     "parse_penalty",
-    "with_most_experts",
 ]
 
 
@@ -75,13 +74,6 @@ def parse_calibration(text: str) -> str | None:
     if text not in ("loo", "none"):
         raise ValueError(f"--calibration must be loo or none; got {text!r}")
     return None if text == "none" else text
-
-
-def with_most_experts(model: MoERegressor, most: int | None) -> MoERegressor:
-    """The same model, whose number of experts, if it is chosen, is no larger than this."""
-    if most is not None:
-        model._search_config = replace(model._search_config, most_experts=most)  # type: ignore[misc]
-    return model
 
 
 def fit_watched(model: MoERegressor, X: Any, y: Any, weight: Any = None, *, what: str = "fitting") -> MoERegressor:

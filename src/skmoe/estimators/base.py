@@ -37,6 +37,7 @@ class MixtureOfExperts(BaseEstimator):
         "fit_intercept": ["boolean"],
         "penalty": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "averaging": [Interval(Integral, 0, MOST_MEMBERS, closed="both")],
+        "max_experts": [Interval(Integral, 1, None, closed="left")],
         "n_init": [Interval(Integral, 1, MOST_STARTS, closed="both")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "max_time": [Interval(Real, 0, None, closed="neither"), None],

@@ -44,6 +44,8 @@ class MoEClassifier(ClassifierMixin, MixtureOfExperts):
         Strength of the penalty, as in `MoERegressor`; 0 is maximum likelihood.
     averaging : int
         How many models share in predictions; 0 for the best single one.
+    max_experts : int
+        Largest number of experts that "auto" may choose; no more than 32 are tried.
     n_init : int
         Random starts.
     max_iter : int
@@ -136,6 +138,7 @@ class MoEClassifier(ClassifierMixin, MixtureOfExperts):
         fit_intercept: bool = True,
         penalty: float | str = "auto",
         averaging: int = 0,
+        max_experts: int = 10,
         n_init: int = 10,
         max_iter: int = 500,
         max_time: float | None = None,
@@ -151,6 +154,7 @@ class MoEClassifier(ClassifierMixin, MixtureOfExperts):
         self.fit_intercept = fit_intercept
         self.penalty = penalty
         self.averaging = averaging
+        self.max_experts = max_experts
         self.n_init = n_init
         self.max_iter = max_iter
         self.max_time = max_time

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -110,7 +110,8 @@ def _learned(
     )
     tell = _progress(type(model).__name__, model.verbose)
     control = Control(float(model.tol), int(model.max_iter), tell, max_time=model.max_time)
-    return learn(rows, spec, request, generator(model.random_state), control, model._search_config), control
+    config = replace(model._search_config, most_experts=int(model.max_experts))
+    return learn(rows, spec, request, generator(model.random_state), control, config), control
 
 
 def _store_what_experts_say(model: Any, rows: RowsToFit) -> None:

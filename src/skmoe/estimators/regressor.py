@@ -85,6 +85,8 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         How many models share in predictions, at most 1000; 0 for the best single one. They have several numbers of
         experts, if that is "auto", and are weighted by the log density of held-out rows. Coefficients are always those
         of the best single model.
+    max_experts : int
+        Largest number of experts that "auto" may choose; no more than 32 are tried.
     calibration : "loo" or None
         How levels of predictive distributions are corrected: by rows that were left out of fits, or not at all. With
         one expert, or with more rows than are searched, there is no correction.
@@ -203,6 +205,7 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         noise: str | float = "per-expert",
         penalty: float | str = "auto",
         averaging: int = 0,
+        max_experts: int = 10,
         calibration: str | None = "loo",
         n_init: int = 10,
         max_iter: int = 500,
@@ -225,6 +228,7 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         self.noise = noise
         self.penalty = penalty
         self.averaging = averaging
+        self.max_experts = max_experts
         self.calibration = calibration
         self.n_init = n_init
         self.max_iter = max_iter

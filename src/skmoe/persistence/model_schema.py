@@ -131,6 +131,7 @@ SETTINGS = (
     "expert_features",
     "fit_intercept",
     "gate_features",
+    "max_experts",
     "max_iter",
     "max_time",
     "method",
