@@ -65,7 +65,7 @@ def test_time_left_is_at_most_that_until_max_time(concrete, n_experts):
     seen = []
     MoERegressor(n_experts, random_state=0, verbose=seen.append, n_init=2, max_time=1000).fit(*concrete)
     assert {p.stage for p in seen} >= {"folds", "starts"}
-    np.testing.assert_allclose([p.seconds + p.seconds_left for p in seen], 1000, atol=0.1)
+    np.testing.assert_allclose([p.seconds + p.seconds_left for p in seen], 1000, atol=1)
     assert all(np.diff([p.seconds_left for p in seen]) <= 0)
 
 
