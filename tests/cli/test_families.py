@@ -10,7 +10,8 @@ import skmoe
 from command_line import read_csv, run
 from skmoe import MoERegressor
 
-pytest.importorskip("pyarrow")
+pa = pytest.importorskip("pyarrow")
+pytest.importorskip("pyarrow.parquet")
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +35,15 @@ def test_classes_may_be_long_whole_numbers(first, tmp_path):
     assert result.exit_code == 0, result.output
     found = run("predict", tmp_path / "m.skmoe", tmp_path / "rows.csv", "--out", "-").stdout.splitlines()[1:]
     assert {line.strip('"') for line in found} == {str(first), str(first + 2)}
+
+
+def test_classes_may_be_short_numbers(tmp_path):
+    classes = np.tile(np.array([1, 2], dtype=np.float16), 40)
+    pa.parquet.write_table(pa.table({"a": np.arange(80.0) % 7, "code": classes}), tmp_path / "rows.parquet")
+    words = ("--target", "code", "--family", "classes", "--experts", 1, "--out", tmp_path / "m.skmoe")
+    result = run("fit", tmp_path / "rows.parquet", *words)
+    assert result.exit_code == 0, result.output
+    assert skmoe.load(tmp_path / "m.skmoe").classes_.tolist() == [1, 2]
 
 
 def test_counts_are_fitted_and_predicted(folder):

@@ -74,6 +74,7 @@ MISTAKES = {
     "directory": (["fit", ".", *FIT, *OUT], "this folder holds files that are no tables"),
     "wrong column": (["fit", "good.csv", "--target", "price", *OUT], "no column 'price'; the table has x, z, kind, y"),
     "text target": (["fit", "good.csv", "--target", "kind", *OUT], "must hold numbers; it holds text such as 'a'"),
+    "one class": (["fit", "flat.csv", *FIT, *OUT, "--family", "classes"], "target 'y' holds one class, 2; two or more"),
     "constant target": (["fit", "flat.csv", *FIT, *OUT], "is 2 in every row"),
     "empty file": (["fit", "empty.csv", *FIT, *OUT], "is empty"),
     "header only": (["fit", "header.csv", *FIT, *OUT], "no rows"),

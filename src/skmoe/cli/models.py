@@ -96,7 +96,11 @@ def numbered_target(table: FileTable, target: str) -> tuple[FileTable, np.ndarra
     column = held[target].combine_chunks()
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         column = pc.if_else(pc.equal(pc.utf8_trim_whitespace(column), ""), pa.scalar(None, column.type), column)
+    if pa.types.is_float16(column.type):  # which pyarrow does not sort
+        column = pc.cast(column, pa.float32())
     labels = pc.unique(column).drop_null()
+    if len(labels) == 1:
+        raise ValueError(f"target {target!r} holds one class, {labels[0].as_py()!r}; two or more are needed")
     labels = labels.take(pc.array_sort_indices(labels))
     codes = pc.cast(pc.index_in(column, value_set=labels), pa.float64())
     numbered = held.set_column(held.column_names.index(target), target, codes)
