@@ -1,11 +1,23 @@
 """What the tests of the command line share: a way to run it, and a table with text and gaps."""
 
 import io
+import re
+from inspect import signature
 
 import numpy as np
 from typer.testing import CliRunner
 
+from skmoe import MoERegressor
 from skmoe.cli import app
+
+NAMES = tuple(signature(MoERegressor).parameters)
+SNAKE = "|".join(name for name in NAMES if "_" in name)
+PARAMETER = re.compile(rf"\b(?:{SNAKE})\b|\b(?:{'|'.join(NAMES)})=")
+
+
+def of_python(text):
+    """What a text of the command line has of Python: parameters, such as n_init or noise=, calls, classes, modules."""
+    return PARAMETER.findall(text) + re.findall(r"\w+\(\)|\bMoE\w+|\bskmoe\.\w+\.", text)
 
 
 def run(*words, stdin=None):

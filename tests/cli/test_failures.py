@@ -215,7 +215,7 @@ def test_nothing_is_printed_before_the_first_rows_are_refused(table, tmp_path):
     model = tmp_path / "m.skmoe"
     assert run("fit", table, *FIT, "--out", model).exit_code == 0
     bad = tmp_path / "bad.csv"
-    bad.write_text("x,age,kind\n1,2,straw\n")
+    bad.write_text("x,age,kind\n1,many,brick\n")
     for words in ([bad, "--out", "-"], [bad, "--out", "-", "--interval", 2], [table, "--out", "p.doc"]):
         result = run("predict", model, *words)
         assert result.exit_code == 2

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from archives import rewrite
+from command_line import of_python
 from skmoe import MoERegressor
 from skmoe.cli import app
 from skmoe.rows import TableError, open_table
@@ -44,6 +45,9 @@ def place(tmp_path_factory):
         "unseen.csv": "x,z,kind\n1,2,a\n1,2,purple\n",
         "text.csv": "x,z,kind\nmany,2,a\n",
         "model.txt": "not a model",
+        "parts.csv": "x,y\n1,0.2\n2,0.5\n3,0.7\n",
+        "many.csv": "x,y\n" + "".join(f"{i % 7},{i}\n" for i in range(1001)),
+        "large.csv": "x,y\n" + "".join(f"{1000 * (i % 7)},{i % 3}\n" for i in range(60)),
     }
     for name, text in texts.items():
         (folder / name).write_text(text)
@@ -111,7 +115,7 @@ MISTAKES = {
     "separator beyond ASCII": (["fit", "good.csv", *FIT, *OUT, "--separator", "§"], "separator must be one character"),
     "encoding of no text": (["fit", "good.csv", *FIT, *OUT, "--encoding", "rot13"], "'rot13' is unknown; try utf-8"),
     "huge seed": (["fit", "good.csv", *FIT, "--seed", "9" * 20, *OUT], "--seed"),
-    "tiny noise": (["fit", "good.csv", *FIT, "--noise", "1e-300", *OUT], "noise=1e-300 is given"),
+    "tiny noise": (["fit", "good.csv", *FIT, "--noise", "1e-300", *OUT], "noise of 1e-300 is given"),
     "report over the model": (["fit", "good.csv", *FIT, *OUT, "--report", f"./{OUT[1]}"], "is where the model goes"),
     "report that is no page": (
         ["fit", "good.csv", *FIT, *OUT, "--report", "r.pdf"],
@@ -147,7 +151,7 @@ MISTAKES = {
     ),
     "most rows missing": (
         ["fit", "missing.csv", *FIT, "--missing", "drop", *OUT],
-        "would leave 0 of 5 rows; rows that lack a value, by column: x 3, z 2; use --missing level",
+        "would leave 0 of 5 rows; rows that lack a value, by column: x 3, z 2; mend them, or use --missing level",
     ),
     "missing refused": (["fit", "missing.csv", *FIT, "--missing", "error", *OUT], "missing values: x 3, z 2"),
     "dates in words": (["fit", "dates.csv", *FIT, "--dates", "days,moon", *OUT], "got 'moon'"),
@@ -174,7 +178,33 @@ MISTAKES = {
     "later model": (["predict", "later.skmoe", "good.csv", "--out", "p.csv"], "upgrade skmoe"),
     "nameless model": (["predict", "nameless.skmoe", "good.csv", "--out", "p.csv"], "no column names"),
     "lacking column": (["predict", "good.skmoe", "lacking.csv", "--out", "p.csv"], "lacks 'z'"),
-    "unseen category": (["predict", "good.skmoe", "unseen.csv", "--out", "p.csv"], "'kind' holds 'purple'"),
+    "unseen category": (
+        ["predict", "good.skmoe", "unseen.csv", "--unseen", "error", "--out", "p.csv"],
+        "'kind' holds 'purple', which was not there in fitting (known: a, b); mend it, or use --unseen other",
+    ),
+    "no time": (["fit", "good.csv", *FIT, "--max-time", "-1", *OUT], "--max-time must be a positive number"),
+    "proportions": (["fit", "parts.csv", *FIT, "--family", "binomial", *OUT], "name the column of these: --trials"),
+    "negative counts": (
+        ["fit", "weights.csv", "--target", "w", "--family", "poisson", *OUT],
+        "the family 'poisson' takes",
+    ),
+    "activation of no family": (
+        ["fit", "good.csv", *FIT, "--family", "gamma", "--activation", "tanh", *OUT],
+        "activation 'tanh' is for the gaussian family",
+    ),
+    "numbers as classes": (["fit", "many.csv", *FIT, "--family", "classes", *OUT], "leave --family classes out"),
+    "averages of joint EM": (
+        ["fit", "good.csv", "--target", "y", "--experts", "2", "--method", "joint-em", "--average", "3", *OUT],
+        "averaging is for the method auto",
+    ),
+    "more experts than columns": (
+        ["fit", "good.csv", "--target", "y", "--experts", "9", *SPECTRAL, *OUT],
+        "use at most 3 experts",
+    ),
+    "rows of no standard Gaussian": (
+        ["fit", "large.csv", *FIT, *SPECTRAL, "--input-law", "standard", *OUT],
+        "--input-law gaussian fits a law to them",
+    ),
     "text for numbers": (["predict", "good.skmoe", "text.csv", "--out", "p.csv"], "'many'"),
     "interval above one": (["predict", "good.skmoe", "good.csv", "--interval", "1.5", "--out", "p.csv"], "1.5"),
     "interval in words": (["predict", "good.skmoe", "good.csv", "--interval", "wide", "--out", "p.csv"], "--interval"),
@@ -196,6 +226,7 @@ def test_mistake_is_one_clear_line(place, name, monkeypatch):
     assert len(errors) == 1, errors
     assert errors[0].startswith("skmoe: error: ")
     assert expected in errors[0]
+    assert not of_python(result.stderr)
     assert "\x1b" not in result.output
     assert result.stdout == ""
     assert sorted(os.listdir()) == before

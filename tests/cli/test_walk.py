@@ -410,6 +410,16 @@ def test_category_that_was_not_there_is_treated_as_the_fit_was_told(tmp_path):
             assert "'kind' holds 'new', which was not there in fitting" in result.stderr
         else:
             assert [value is None for value in read_csv(result.stdout)["prediction"]] == empty
+            assert ("not there in fitting: kind (1 row)" in result.stderr) == (unseen == "other")
+
+
+def test_unseen_categories_of_all_batches_are_counted_in_one_note(walk):
+    folder, _, _ = walk
+    rows = "x,age,kind\n" + "1,2,straw\n1,2,brick\n" * 70_000  # more than are read at a time
+    result = run("predict", folder / "m.skmoe", "-", "--out", "-", stdin=rows)
+    notes = [line for line in result.stderr.splitlines() if "not there in fitting" in line]
+    assert len(notes) == 1
+    assert "kind (70000 rows)" in notes[0]
 
 
 @pytest.mark.parametrize("missing", ["level", "impute", "drop"])

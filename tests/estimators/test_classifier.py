@@ -25,7 +25,7 @@ def made(n=2000, classes=3, seed=0):
     return X, NAMES[(rng.random((n, 1)) > np.cumsum(P, axis=1)).sum(axis=1)], truth
 
 
-@pytest.mark.filterwarnings("ignore:n_experts=.*asks for more than")  # the checks' tables are tiny
+@pytest.mark.filterwarnings("ignore:.*experts ask for more than")  # the checks' tables are tiny
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::skmoe.inference.FewRowsWarning")
 @parametrize_with_checks([MoEClassifier(), MoEClassifier(1)])

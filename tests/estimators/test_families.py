@@ -164,7 +164,7 @@ def test_smallest_sets_hold_their_probability_and_are_no_longer_than_intervals(n
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "student"])  # which takes any number
 def test_wrong_outputs_are_refused_in_words(name):
     X, y, _ = made(name)
-    with pytest.raises(ValueError, match=f"family='{name}' takes .* as y; 1 of 600 values are not, such as -2.5"):
+    with pytest.raises(ValueError, match=f"the family '{name}' takes .* as y; 1 of 600 values are not, such as -2.5"):
         MoERegressor(1, family=name).fit(X, np.append(y[:-1], -2.5))
 
 
@@ -273,7 +273,7 @@ def test_model_file_cannot_hold_a_law_of_ones_own(tmp_path):
 def test_positive_outputs_that_are_too_far_apart_are_refused(name, odd):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((60, 2)), np.exp(rng.standard_normal(60))
-    with pytest.raises(ValueError, match=rf"y spans from .* too far apart for family='{name}'"):
+    with pytest.raises(ValueError, match=rf"y spans from .* too far apart for the family '{name}'"):
         MoERegressor(1, family=name).fit(X, np.append(y[:-1], odd))
     weight = np.append(np.ones(59), 0.0)  # a row that does not count
     model = MoERegressor(1, family=name, calibration=None).fit(X, np.append(y[:-1], odd), weight)

@@ -21,7 +21,7 @@ def concrete():
 @pytest.mark.parametrize("n_experts", [6, "auto"])
 def test_fit_ends_when_its_time_is_over(concrete, n_experts):
     began = time.monotonic()
-    with pytest.warns(ConvergenceWarning, match=r"took max_time=0.05 seconds and was stopped; this is the best model"):
+    with pytest.warns(ConvergenceWarning, match=r"was stopped after the 0.05 seconds that it was given; this is"):
         model = MoERegressor(n_experts, max_time=0.05, random_state=0).fit(*concrete)
     assert time.monotonic() - began < 5
     assert model.history_["interrupted"]
@@ -31,7 +31,7 @@ def test_fit_ends_when_its_time_is_over(concrete, n_experts):
 
 
 def test_joint_em_ends_after_the_run_in_which_its_time_is_over(concrete):
-    with pytest.warns(ConvergenceWarning, match="took max_time"):
+    with pytest.warns(ConvergenceWarning, match="was stopped after"):
         model = MoERegressor(3, method="joint-em", n_init=50, max_time=1e-6, random_state=0).fit(*concrete)
     assert len(model.history_["starts"]) == 1
 

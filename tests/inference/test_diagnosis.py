@@ -94,7 +94,7 @@ def test_starts_that_agree_are_said_to_agree_on_a_sample_too(monkeypatch):
     assert "no two starts ended at the same optimum" in words_of(model.diagnose())["agreement of starts"]
     assert "search" not in words_of(model.diagnose())
     model.history_["limited"] = True
-    assert "n_init=20 looks twice as long" in words_of(model.diagnose())["search"]
+    assert "20 random starts look twice as long" in words_of(model.diagnose())["search"]
 
 
 def test_one_expert_needs_no_word_on_starts_and_gate(table):
@@ -175,7 +175,7 @@ def test_experts_that_rows_do_not_carry_fade_and_are_named(rng):
     """Three experts are asked for where two laws hold: the third has no rows, and takes nothing from the others."""
     X = rng.standard_normal((120, 4))
     y = np.where(X[:, 0] > 0, X @ [1.0, 2.0, 0.0, 1.0], 3 - X @ [1.0, 1.0, 2.0, 0.0]) + 0.3 * rng.standard_normal(120)
-    with pytest.warns(FewRowsWarning, match=r"the rows carry 2 of 3 experts: expert 3 \(.* rows\) faded.*n_experts=2"):
+    with pytest.warns(FewRowsWarning, match=r"the rows carry 2 of 3 experts: expert 3 \(.*\) faded.*use 2 of them"):
         model = fit_quietly(MoERegressor(3, random_state=0), X, y)
     assert model.shares_[2] < 0.02
     two = fit_quietly(MoERegressor(2, random_state=0), X, y)

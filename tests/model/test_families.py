@@ -145,7 +145,7 @@ def test_one_wild_predictor_leaves_sums_finite(family):
 def test_get_family_refuses_what_is_none():
     with pytest.raises(ValueError, match="family must be one of"):
         get_family("weibull")
-    with pytest.raises(ValueError, match="activation='relu' is for family=\"gaussian\""):
+    with pytest.raises(ValueError, match="activation 'relu' is for the gaussian family"):
         get_family("poisson", "relu")
     assert get_family(StudentFamily(3.0)).dof == 3.0
     with pytest.raises(ValueError, match=r"dof must be a number of 0\.01 or more"):

@@ -78,7 +78,7 @@ def test_certainty_of_one_expert_does_not_speak_of_starts(settings):
     said = " ".join(record.paragraphs)
     assert "start" not in said
     assert "runs" not in said
-    assert "random_state" not in said
+    assert "another seed" not in said
 
 
 @pytest.mark.parametrize(("agreement", "words"), [(3, "3 runs from different starts ended"), (1, "No two runs")])
@@ -86,7 +86,7 @@ def test_certainty_says_how_many_starts_agree(model, data, monkeypatch, agreemen
     monkeypatch.setitem(model.history_, "agreement", agreement)
     assert words in certainty(without_folds(model, *data)).paragraphs[1]
     monkeypatch.setitem(model.history_, "limited", True)
-    assert "ended for the work it took; n_init=20" in certainty(without_folds(model, *data)).paragraphs[1]
+    assert "ended for the work it took; 20 random starts" in certainty(without_folds(model, *data)).paragraphs[1]
 
 
 def test_certainty_does_not_call_a_moment_estimate_a_maximum():

@@ -1,5 +1,7 @@
 """One column of a table: the inputs that it becomes, and how its values turn into them."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -74,9 +76,8 @@ def test_dates_of_text_and_of_timestamps_are_encoded_alike():
 
 def test_unseen_category_is_refused_or_left_out_or_counts_as_a_rare_one():
     column = Column("kind", "category", ("a", "b"))
-    for unseen in ("error", "other"):  # there were no rare ones
-        with pytest.raises(TableError, match=r"'kind' holds 'z', which was not there in fitting \(known: a, b\)"):
-            column.encode(made(["a", "z"]), unseen)
+    with pytest.raises(TableError, match=r"'kind' holds 'z', which was not there in fitting \(known: a, b\)"):
+        column.encode(made(["a", "z"]), "error")
     assert inputs(column, made(["a", "z"]), unseen="empty")[1] == [True, False]
     pooling = Column("kind", "category", ("a", "b", "other"), pool="other", pooled=("gold",))
     rare, new = [[0, 1], [0, 0]], ["gold", "a"]
@@ -85,6 +86,14 @@ def test_unseen_category_is_refused_or_left_out_or_counts_as_a_rare_one():
     assert inputs(pooling, made(["z", "a"]), unseen="empty")[1] == [False, True]
     with pytest.raises(TableError, match="holds 'z'"):
         pooling.encode(made(["z"]), "error")
+
+
+def test_unseen_category_counts_as_the_mean_of_the_known_where_there_were_no_rare_ones():
+    column, tally = Column("kind", "category", ("a", "b", "c", "missing"), fill="missing"), Counter()
+    encoded, known = column.encode(made(["b", "z", None, "y"]), "other", tally=tally)
+    np.testing.assert_allclose(np.column_stack(encoded), [[1, 0, 0], [1 / 3, 1 / 3, 0], [0, 0, 1], [1 / 3, 1 / 3, 0]])
+    assert known.all()
+    assert tally == {"kind": 2}
 
 
 def test_inputs_of_a_column_say_what_they_hold():

@@ -115,7 +115,7 @@ def test_chosen_columns_are_the_table(tmp_path):
 
 def test_text_is_no_column_of_numbers():
     table = open_table(pa.table({"a": [1.0], "town": ["x"]}))
-    with pytest.raises(TableError, match="column 'town' of the Table holds string, not numbers"):
+    with pytest.raises(TableError, match="column 'town' of the table holds string, not numbers"):
         table.columns(["a", "town"])
 
 

@@ -133,7 +133,7 @@ def test_file_with_text_and_gaps_is_fitted_and_predicted(columns, tmp_path):
 def test_rows_that_cannot_be_predicted_are_refused(columns):
     _, y = columns
     X = pd.DataFrame({"kind": ["a", "b"] * (len(y) // 2), "x": np.arange(len(y)) % 7})
-    model = MoERegressor(1, random_state=0).fit(X, y)
+    model = MoERegressor(1, unseen="error", random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="column 'kind' holds 'z', which was not there in fitting"):
         model.predict(X.assign(kind="z"))
     with pytest.raises(ValueError, match="column 'x', which the model needs, is not in the table"):

@@ -71,7 +71,7 @@ def test_columns_of_new_tables_are_found_by_name(arrays, table, direct):
     model = fitted(table, y)
     other = table.select(NAMES[::-1]).append_column("town", pa.array(["x"] * len(y)))
     np.testing.assert_array_equal(model.predict(other), direct.predict(X))
-    with pytest.raises(ValueError, match="the Table has no column 'age'; it has mass, speed"):
+    with pytest.raises(ValueError, match="the table has no column 'age'; it has mass, speed"):
         model.predict(table.drop_columns(["age"]))
 
 
@@ -116,7 +116,7 @@ def test_missing_value_and_text_are_refused_with_their_columns(arrays, table):
     strict = MoERegressor(2, categorical=None, random_state=0)
     with pytest.raises(ValueError, match=r"missing values or infinity in columns \['age'\]"):
         strict.fit(holed, y)
-    with pytest.raises(ValueError, match="column 'town' of the Table holds string, not numbers"):
+    with pytest.raises(ValueError, match="column 'town' of the table holds string, not numbers"):
         strict.fit(table.append_column("town", pa.array(["x"] * 500)), y)
 
 

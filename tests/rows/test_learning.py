@@ -5,7 +5,7 @@ import datetime
 import numpy as np
 import pytest
 
-from skmoe.rows import TableEncoder, TableError, open_table
+from skmoe.rows import TableEncoder, TableError, UnseenCategoryWarning, open_table
 
 pa = pytest.importorskip("pyarrow")
 
@@ -38,7 +38,8 @@ def test_rare_categories_count_as_one():
     encoder = learned({"kind": kinds, "y": np.arange(100.0)})
     assert encoder.features == ["kind=b", "kind=other"]
     assert "column 'kind': 3 categories with fewer than 5 rows (10 rows) count as 'other'" in told(encoder)
-    X, _ = encoder.encode(pa.table({"kind": ["a", "b", "d", "new"]}))
+    with pytest.warns(UnseenCategoryWarning, match=r"kind \(1 row\)"):
+        X, _ = encoder.encode(pa.table({"kind": ["a", "b", "d", "new"]}))
     assert X.tolist() == [[0, 0], [1, 0], [0, 1], [0, 1]]
 
 
@@ -144,7 +145,7 @@ def test_columns_that_are_mostly_empty_are_not_filled():
 def test_rows_that_each_column_costs_are_said_before_most_are_dropped():
     n = np.arange(100)
     columns = {"a": pa.array(n * 1.0, mask=n % 10 < 4), "b": pa.array(n % 7, mask=n % 10 > 7), "y": n * 1.0}
-    with pytest.raises(TableError, match=r"would leave 40 of 100 rows; .*by column: a 40, b 20; use --missing level"):
+    with pytest.raises(TableError, match=r"leave 40 of 100 rows; .*: a 40, b 20; mend them, or use missing=.level"):
         learned(columns, missing="drop")
     assert "by column: b 20; 20 of 100 rows were dropped" in told(learned(columns, missing="drop", drop=["a"]))
 
@@ -166,7 +167,7 @@ def test_all_bad_columns_are_told_at_once_with_their_odd_values():
     assert "column 'z' would be numbers but for 'x' (1 row)" in words
     assert "column 'inf' holds infinity in 1 rows" in words
     assert "column 'list' holds list" in words
-    assert words.endswith("leave them out: --drop 'a, b' --drop z --drop inf --drop list")
+    assert words.endswith("; mend them, or leave them out of X")
     assert learned(columns, drop=["a, b", "z", "inf", "list"]).features == ["fine"]
 
 

@@ -29,7 +29,7 @@ def one_gigabyte(monkeypatch):
 
 @pytest.mark.usefixtures("one_gigabyte")
 def test_experts_that_memory_cannot_hold_are_refused_with_what_it_can():
-    with pytest.raises(ValueError, match=r"n_experts=5000 over 50 columns needs about .* GB .* at most (\d+) ") as why:
+    with pytest.raises(ValueError, match=r"5000 experts over 50 columns need about .* GB .* at most (\d+) ") as why:
         asked(5000, n=10**6)
     most = int(str(why.value).split("at most ")[1].split()[0])
     assert asked(most, n=10**6) == most

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from skmoe.cli.advice import worded
+
 if TYPE_CHECKING:
     from skmoe.estimators import MoERegressor
 
@@ -64,7 +66,7 @@ def one_line(error: Exception) -> str:
     elif exit_code_of(error) == FAILED and not isinstance(error, OSError):
         text = f"this is a defect of skmoe, please report it: {type(error).__name__}: {error} ({DEBUG}=1 shows where)"
     else:
-        text = str(error) or type(error).__name__
+        text = worded(error) or type(error).__name__
     return shown("; ".join(line.strip() for line in text.splitlines() if line.strip()))
 
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from skmoe.cli import methods, outputs, tables
+from skmoe.cli.advice import worded
 from skmoe.cli.failures import UNRELIABLE, save_or_keep
 from skmoe.cli.models import (
     as_json,
@@ -92,6 +93,8 @@ def fit(
     """
     start = time.perf_counter()
     n_experts, scale = parse_experts(experts), parse_noise(noise)
+    if max_time is not None and not 0 < max_time < float("inf"):
+        raise ValueError(f"--max-time must be a positive number of seconds; got {max_time:g}")
     strength, corrected = parse_penalty(penalty), parse_calibration(calibration)
     written = methods.MethodOptions(method, input_law, moments, decomposition, gate_method, radius, step_size)
     how = written.settings(n_experts)
@@ -147,6 +150,7 @@ def fit(
         gate_features=gate,
         expert_features=experts_see,
         max_experts=max_experts,
+        unseen="error" if unseen == "error" else "other",
         max_iter=max_iter,
         max_time=max_time,
         n_init=n_init,
@@ -161,7 +165,7 @@ def fit(
     if as_machine:
         about = {"model": out, "target": target, "rows": used, "rows_in_table": encoder.n_rows, **fit_of_rows}
         seconds = round(time.perf_counter() - start, 3)
-        print_json({**about, **as_json(model), "notes": encoder.notes, "seconds": seconds})
+        print_json({**about, **as_json(model), "notes": [worded(line) for line in encoder.notes], "seconds": seconds})
     else:
         print_table(model.summary())
         if model.n_experts_ > 1:

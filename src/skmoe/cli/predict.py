@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -51,7 +52,7 @@ def predict(
         raise ValueError(f"--unseen must be other, empty or error; got {unseen!r}")
     check_output(out, "--out", model, data)
     from skmoe.inference import rows_outside
-    from skmoe.rows.columns import as_numbers
+    from skmoe.rows.columns import as_numbers, warn_of_unseen
     from skmoe.rows.table_errors import arrow
     from skmoe.rows.writing import kind_to_write, replacing, writing
 
@@ -78,13 +79,14 @@ def predict(
     names += [f"gate_{i + 1}" for i in range(fitted.n_experts_)] if gate else []
     rows = empty = 0
     outside: Outside | None = None
+    tally: Counter[str] = Counter()
     place: Any = nullcontext("-") if out == "-" else replacing(out)
     kinds = [pa.float64()] * len(names)
     if classes is not None:
         kinds[0] = pa.array(classes.tolist()).type
     with place as path, writing(str(path), pa.schema(list(zip(names, kinds, strict=True)))) as writer:
         for batch in table.cells([*encoder.names, *([] if exposure is None else [exposure])]):
-            X, keep = encoder.encode(batch, unseen=unseen, decimal=table.decimal)
+            X, keep = encoder.encode(batch, unseen=unseen, decimal=table.decimal, tally=tally)
             times = None
             if exposure is not None:
                 X, keep, times = _with_exposure(X, keep, as_numbers(batch.column(exposure), exposure, table.decimal))
@@ -96,6 +98,7 @@ def predict(
                 columns[0] = _labels(columns[0], classes)
             writer.write_batch(pa.record_batch(columns, names=names))
             rows, empty = rows + len(keep), empty + len(keep) - len(X)
+    warn_of_unseen(tally)
     if empty:
         lack = "an input" if exposure is None else "an input or a positive exposure"
         note(f"{empty} of {rows} rows lack {lack} and have empty predictions")

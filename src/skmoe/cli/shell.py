@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
+from skmoe.cli.advice import worded
 from skmoe.cli.failures import DEBUG, INTERRUPTED, UNRELIABLE, exit_code_of, one_line, shown
 
 __all__ = [
@@ -42,7 +43,7 @@ class Shell(TyperGroup):
         """Run a command and leave with its exit code."""
         kwargs["standalone_mode"] = False
         with warnings.catch_warnings():
-            warnings.simplefilter("always")
+            warnings.simplefilter("default")  # what several passes over a table find is said once
             warnings.showwarning = _show
             with _remembering_ctrl_c():
                 code = self._run(*args, **kwargs)
@@ -101,12 +102,12 @@ def _remembering_ctrl_c() -> Iterator[None]:
 
 def _show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
     if not issubclass(category, DeprecationWarning | PendingDeprecationWarning | FutureWarning):  # not for users
-        note(str(message))
+        note(message)
 
 
-def note(text: str) -> None:
-    """Say something on stderr that is not the result."""
-    typer.echo(f"skmoe: note: {shown(' '.join(text.split()))}", err=True)
+def note(said: Warning | str) -> None:
+    """Say something on stderr that is not the result, with advice in the words of the command line."""
+    typer.echo(f"skmoe: note: {shown(' '.join(worded(said).split()))}", err=True)
 
 
 def say(text: str) -> None:

@@ -55,7 +55,7 @@ Missing = Annotated[
 Unseen = Annotated[
     str,
     typer.Option(
-        help="Categories not there in fitting: other (count as rare ones, if there were any), empty or error."
+        help="Categories not there in fitting: other (count as rare ones, or as the mean of the known), empty or error."
     ),
 ]
 Dates = Annotated[

@@ -45,6 +45,7 @@ class MixtureOfExperts(BaseEstimator):
         "expert_features": "no_validation",  # type: ignore[dict-item]
         "gate_features": "no_validation",  # type: ignore[dict-item]
         "categorical": [StrOptions({"auto"}), "array-like", None],
+        "unseen": [StrOptions({"other", "error"})],
         "random_state": RANDOM_STATE,
         "checkpoint": [str, os.PathLike, None],
         "verbose": ["verbose", callable],

@@ -29,6 +29,7 @@ from skmoe.inference import (
 from skmoe.model.checks import check_outputs
 from skmoe.model.families import BinomialFamily, MultinomialFamily, get_family, with_second_column
 from skmoe.model.family import Family
+from skmoe.rows.advice import Advice, Advised
 from skmoe.rows.checks import generator
 from skmoe.rows.chosen import chosen_inputs
 from skmoe.rows.classes import class_rows_to_fit
@@ -236,16 +237,13 @@ def _numbers_tried(learned: Learned) -> dict[str, Any]:
 
 def _say_what_went_wrong(fitted: Fitted, model: Any, control: Control) -> None:
     if fitted.interrupted:
-        late = f"took max_time={model.max_time} seconds and was stopped"
+        late = f"was stopped after the {model.max_time:g} seconds that it was given"
         why = late if control.out_of_time else "was interrupted"
         warnings.warn(f"the fit {why}; this is the best model so far", ConvergenceWarning, stacklevel=4)
     elif not fitted.converged:
         short = model.n_iter_ + 1 >= model.max_iter
-        advice = "raise max_iter" if short else "use fewer experts if diagnose() says that they are not identified"
-        warnings.warn(
-            f"the fit stopped after {model.n_iter_} iterations short of the optimum; {advice}",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
+        said = f"the fit stopped after {model.n_iter_} iterations short of the optimum"
+        fewer = f"{said}; use fewer experts if their coefficients are not identified"
+        warnings.warn(Advised(said, Advice.ITERATIONS) if short else fewer, ConvergenceWarning, stacklevel=4)
     if few := few_rows_of_fit(model):
         warnings.warn(few[0], FewRowsWarning, stacklevel=4)

@@ -111,6 +111,10 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         its `notes` say it in words, and predictions take new tables of the same columns. Names are of columns of
         numbers that are categories as well. None: only numbers without gaps are taken. Arrays hold numbers, whatever
         this says.
+    unseen : {"other", "error"}
+        What becomes of categories that new tables hold and the fit did not. "other": they count as the rare ones that
+        were pooled, or where there were none as the mean of the known categories (each one's inputs take the same
+        share), and a warning counts their rows. "error": they are refused.
     random_state : int, RandomState, Generator or None
         Same seed, same answer, for any number of threads.
     checkpoint : path, optional
@@ -214,6 +218,7 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         expert_features: Sequence[Any] | None = None,
         gate_features: Sequence[Any] | None = None,
         categorical: str | Sequence[str] | None = "auto",
+        unseen: str = "other",
         random_state: Any = None,
         checkpoint: Any = None,
         verbose: int | Callable[[Progress], None] = 0,
@@ -237,6 +242,7 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         self.expert_features = expert_features
         self.gate_features = gate_features
         self.categorical = categorical
+        self.unseen = unseen
         self.random_state = random_state
         self.checkpoint = checkpoint
         self.verbose = verbose

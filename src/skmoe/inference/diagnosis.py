@@ -43,7 +43,7 @@ SMALL_SHARE = 0.05  # share of the rows below which an expert is worth a warning
 ALONG = 0.3  # correlation of gate and experts above which the consistent start is biased
 TOO_FEW = 5.0  # rows for each parameter, or for each coefficient of an expert, below which a diagnosis warns
 FAR_TOO_FEW = 3.0  # below which a fit warns
-WHAT_TO_DO = "use fewer experts, fewer columns (expert_features, gate_features), or more rows"
+WHAT_TO_DO = "use fewer experts, fewer columns for experts or gate, or more rows"
 KOLMOGOROV_99 = 1.63  # 99% quantile of the Kolmogorov statistic, times the root of the number of rows
 
 
@@ -151,7 +151,7 @@ def _rows_of_experts(model: Any, least: float) -> str:
         named = listed([f"expert {i + 1} ({rows[i]:.1f} rows)" for i in faded])
         return (
             f"the rows carry {left} of {model.n_experts_} experts: {named} faded, with fewer rows than the "
-            f"{coefficients} coefficients of an expert; use n_experts={left}, fewer columns or more rows"
+            f"{coefficients} coefficients of an expert; use {left} of them, fewer columns or more rows"
         )
     named = listed([f"expert {i + 1} has {rows[i]:.1f} rows" for i in small])
     return f"{named} for {coefficients} coefficients, which other rows may not show; {WHAT_TO_DO}"
@@ -273,11 +273,11 @@ def _starts(table: Summary, model: Any) -> None:
     words = (
         "starts agree: this is very likely the best optimum"
         if agreement >= 2
-        else "no two starts ended at the same optimum: fit again with another random_state and compare"
+        else "no two starts ended at the same optimum: fit again with another seed and compare"
     )
     table.rows.append(("agreement of starts", f"{agreement} reached the winner ({history['winner']})", words))
     if history.get("limited"):
-        words = f"moves take long with so many experts and rows; n_init={2 * model.n_init} looks twice as long"
+        words = f"moves take long with so many experts and rows; {2 * model.n_init} random starts look twice as long"
         table.rows.append(("search", "ended for the work it took", words))
 
 

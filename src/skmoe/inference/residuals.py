@@ -51,7 +51,7 @@ def residual_findings(model: Any, X: np.ndarray, y: np.ndarray) -> Iterator[tupl
         p = _lagrange(residual**2 - 1, np.ones((len(y), 1)), Z)
         words = "the noise is about the same for all rows"
         if p < SURE:
-            words = "the noise depends on the inputs: use summary(robust=True), or try a second expert"
+            words = "the noise depends on the inputs: use robust standard errors, or try a second expert"
             reasons.append("uneven noise")
         yield "noise even", f"p {p:.2g}", words
 
@@ -80,7 +80,7 @@ def _advice(model: Any, reasons: list[str]) -> str:
         judge = "held-out rows prefer" if model.history_.get("held_out") else "BIC prefers"
         return f"two experts were tried, and {judge} one"
     if reasons:
-        return 'may be worth trying: fit with n_experts=2, or "auto", and compare'
+        return "may be worth trying: fit two experts, or let their number be chosen, and compare"
     return "nothing in the residuals asks for one"
 
 

@@ -41,7 +41,7 @@ def check_outputs(family: Family, y: Array, weight: Array | None) -> None:
     if float(wrong):
         example = extreme.low if extreme.low < 0 else extreme.high
         raise ValueError(
-            f"family={family.name!r} takes {family.support} as y; {int(wrong)} of {y.shape[0]} values are not"
+            f"the family {family.name!r} takes {family.support} as y; {int(wrong)} of {y.shape[0]} values are not"
             f"{'' if family.columns > 1 else f', such as {example:g}'}: choose another family, or drop those rows"
         )
     if isinstance(family, GammaFamily | LognormalFamily):
@@ -70,8 +70,8 @@ def _check_ratios(family: Family, y: Array, weight: Array | None) -> None:
     if wide:
         raise ValueError(
             f"y spans from {math.exp(extreme.low):.2g} to {math.exp(extreme.high):.2g} about {math.exp(mean):.2g}: too "
-            f"far apart for family={family.name!r}, whose means floating-point numbers could not hold; drop rows "
-            'that are in error, or fit the logs of y with family="gaussian"'
+            f"far apart for the family {family.name!r}, whose means floating-point numbers could not hold; drop rows "
+            "that are in error, or fit the logs of y with the gaussian family"
         )
 
 

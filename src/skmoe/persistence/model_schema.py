@@ -141,6 +141,7 @@ SETTINGS = (
     "penalty",
     "spectral_options",
     "tol",
+    "unseen",
 )
 """Settings of the estimator that are kept. Never one that names a path, or holds code: a file comes from anywhere."""
 

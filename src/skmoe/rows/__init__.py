@@ -4,8 +4,9 @@ Every stage of a fit is a kernel that returns sums over rows (`sum_over_blocks`)
 array, a GPU tensor, a file larger than memory and a Dask cluster.
 """
 
+from skmoe.rows.columns import UnseenCategoryWarning
 from skmoe.rows.encoder import EncodedTable, TableEncoder
 from skmoe.rows.files import FileTable, open_table
 from skmoe.rows.table_errors import TableError
 
-__all__ = ["EncodedTable", "FileTable", "TableEncoder", "TableError", "open_table"]
+__all__ = ["EncodedTable", "FileTable", "TableEncoder", "TableError", "UnseenCategoryWarning", "open_table"]

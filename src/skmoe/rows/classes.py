@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from skmoe.rows.advice import Advice, Advised
 from skmoe.rows.arrays import Array, is_array, to_device, to_numpy
 from skmoe.rows.blocks import sum_over_blocks
 from skmoe.rows.columns import is_text
@@ -123,9 +124,8 @@ def _numbered(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError("y contains NaN, missing values or infinity; drop those rows, or give them a class")
     labels, codes = np.unique(values, return_inverse=True)
     if len(labels) > MOST_CLASSES:
-        raise ValueError(
-            f"y has {len(labels)} different labels, more than {MOST_CLASSES} classes; use MoERegressor for numbers"
-        )
+        found = f"y has {len(labels)} different labels, more than {MOST_CLASSES} classes"
+        raise ValueError(Advised(found, Advice.NUMBERS))
     check_classification_targets(values)
     return labels, codes.ravel().astype(np.float64)
 

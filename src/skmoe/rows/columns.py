@@ -2,24 +2,55 @@
 
 from __future__ import annotations
 
+import warnings
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from skmoe.rows.advice import Advice, Advised
 from skmoe.rows.dates import DATE_PARTS, as_seconds, date_part
 from skmoe.rows.exactness import Rounded, rounded_in
 from skmoe.rows.table_errors import TableError, arrow, listed
 from skmoe.rows.text_numbers import text_numbers
 
-__all__ = ["OTHER", "UNSEEN", "Column", "ColumnInput", "as_numbers", "as_texts", "is_text", "numbers_of"]
+__all__ = [
+    "OTHER",
+    "UNSEEN",
+    "Column",
+    "ColumnInput",
+    "UnseenCategoryWarning",
+    "as_numbers",
+    "as_texts",
+    "is_text",
+    "numbers_of",
+    "warn_of_unseen",
+]
 
 KINDS = ("number", "boolean", "category", "date")
 OTHER, GAP = "other", "missing"  # categories of rare values, and of values that are missing
 UNSEEN = ("other", "empty", "error")
-"""What becomes of a category not there in fitting: it counts as a rare one, its row is left out, or is refused."""
+"""What becomes of a category not there in fitting: it counts as a rare one, or where there were none as the mean of the
+categories that were; its row is left out; or it is refused."""
 
 TRUTH = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
+
+
+class UnseenCategoryWarning(UserWarning):
+    """Rows hold categories that were not there in fitting."""
+
+
+def warn_of_unseen(tally: Counter[str]) -> None:
+    """Warn of so many rows by column that hold categories not there in fitting."""
+    if tally:
+        held = [f"{name} ({'1 row' if count == 1 else f'{count} rows'})" for name, count in tally.items()]
+        warnings.warn(
+            f"columns that hold categories which were not there in fitting: {listed(held)}; these count as the rare "
+            "ones, or where there were none as the mean of the known ones",
+            UnseenCategoryWarning,
+            stacklevel=3,
+        )
 
 
 @dataclass(frozen=True)
@@ -110,7 +141,9 @@ class Column:
         """Whether it is a number as it stands."""
         return self.kind in ("number", "boolean") and not self.flag
 
-    def encode(self, values: Any, unseen: str = "error", decimal: str = ".") -> tuple[list[np.ndarray], np.ndarray]:
+    def encode(
+        self, values: Any, unseen: str = "error", decimal: str = ".", tally: Counter[str] | None = None
+    ) -> tuple[list[np.ndarray], np.ndarray]:
         """Inputs, and the rows where they are known.
 
         Parameters
@@ -121,6 +154,8 @@ class Column:
             What becomes of a category that was not there in fitting.
         decimal : str
             Decimal mark of numbers that are text.
+        tally : Counter, optional
+            Is told, by the column's name, how many rows hold such a category and count as "other".
 
         Returns
         -------
@@ -130,7 +165,7 @@ class Column:
             Where they are known.
         """
         if self.kind == "category":
-            return self._encode_categories(values, unseen)
+            return self._encode_categories(values, unseen, tally)
         if self.kind == "date":
             numbers = as_seconds(values, self.written)
         elif self.kind == "boolean":
@@ -143,7 +178,9 @@ class Column:
         found = [date_part(numbers, part, self.first) for part in self.parts] if self.kind == "date" else [numbers]
         return [*found, *([gaps.astype(np.float64)] if self.flag else [])], np.isfinite(numbers)
 
-    def _encode_categories(self, values: Any, unseen: str) -> tuple[list[np.ndarray], np.ndarray]:
+    def _encode_categories(
+        self, values: Any, unseen: str, tally: Counter[str] | None
+    ) -> tuple[list[np.ndarray], np.ndarray]:
         pa = arrow()
         import pyarrow.compute as pc
 
@@ -160,17 +197,25 @@ class Column:
                 rare = pc.is_in(texts, value_set=pa.array(self.pooled, pa.string())).to_numpy(zero_copy_only=False)
                 codes[strange & rare] = pool
                 strange &= ~rare
-            if np.any(strange) and (unseen == "error" or (unseen == "other" and pool < 0)):
+            if unseen == "error" and np.any(strange):
                 self._refuse(texts[int(np.argmax(strange))].as_py())
             if unseen == "other":
                 codes[strange] = pool
-        return [(codes == i).astype(np.float64) for i in range(1, len(self.categories))], codes >= 0
+        encoded, known = [(codes == i).astype(np.float64) for i in range(1, len(self.categories))], codes >= 0
+        if unseen == "other" and np.any(strange):
+            if tally is not None:
+                tally[self.name] += int(np.sum(strange))
+            if not np.all(known):
+                present = [category != GAP for category in self.categories]
+                for column, there in zip(encoded, present[1:], strict=True):
+                    column[strange & ~known] = there / sum(present)
+                known |= strange
+        return encoded, known
 
     def _refuse(self, value: str) -> None:
-        raise TableError(
-            f"column {self.name!r} holds {value!r}, which was not there in fitting (known: "
-            f"{listed(list(self.categories))}); mend it, or leave such predictions empty with --unseen empty"
-        )
+        known = listed(list(self.categories))
+        found = f"column {self.name!r} holds {value!r}, which was not there in fitting (known: {known})"
+        raise TableError(Advised(found, Advice.UNSEEN))
 
 
 def is_text(kind: Any) -> bool:

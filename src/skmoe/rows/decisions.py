@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from skmoe.rows.advice import Advice, Advised
 from skmoe.rows.columns import GAP, OTHER, Column
 from skmoe.rows.dates import CLOCK
 from skmoe.rows.profiles import MOST_DIFFERENT, ColumnProfile, DateRange, median
@@ -42,10 +42,9 @@ def bad_columns(where: str, decisions: Sequence[Decision]) -> None:
     bad = [d for d in decisions if d.bad]
     if not bad:
         return
-    drops = " ".join(f"--drop {shlex.quote(d.name)}" for d in bad)
-    one = "it" if len(bad) == 1 else "them"
     told = "; ".join(f"column {d.name!r} {d.bad}" for d in bad)
-    raise TableError(f"{where}: {told}; mend {one}, or leave {one} out: {drops}")
+    names, it = [d.name for d in bad], "it" if len(bad) == 1 else "them"
+    raise TableError(Advised(f"{where}: {told}", Advice.DROP, names=names, it=it))
 
 
 def decide(
@@ -221,7 +220,7 @@ def _about_dates(
         return f"column {name!r} holds times of day, which became hour"
     written = f" (read as {how})" if len(fits) > 1 else ""
     named = ["days since " + _day(found.first) if part == "days" else part for part in parts]
-    return f"column {name!r} holds dates{written}, which became {', '.join(named)}; --dates chooses others"
+    return Advised(f"column {name!r} holds dates{written}, which became {', '.join(named)}", Advice.DATES)
 
 
 def _categories(profile: ColumnProfile, missing: str, known: Column | None, most: int) -> Decision:

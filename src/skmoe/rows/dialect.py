@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from skmoe.rows.advice import Advice, Advised
 from skmoe.rows.table_errors import TableError
 
 __all__ = ["Dialect", "Reading", "bytes_of", "find_dialect", "find_encoding"]
@@ -127,9 +128,9 @@ def find_dialect(where: str, place: Path, kind: str, asked: Reading) -> Dialect:
     decimal = asked.decimal or _decimal(rows[1:], separator)
     notes = []
     if separator != usual and asked.separator is None:
-        notes.append(f"cells are split by {SEPARATORS[separator]} (--separator overrules)")
+        notes.append(Advised(f"cells are split by {SEPARATORS[separator]}", Advice.SEPARATOR))
     if decimal == "," and asked.decimal is None:
-        notes.append("numbers have decimal commas (--decimal overrules)")
+        notes.append(Advised("numbers have decimal commas", Advice.DECIMAL))
     header = rows[0]
     _refuse_lines_before_the_header(where, rows)
     if len(rows) > 1 and all(len(row) == len(header) + 1 for row in rows[1:]):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
-from skmoe.rows.columns import UNSEEN, Column, as_numbers
+from skmoe.rows.columns import UNSEEN, Column, as_numbers, warn_of_unseen
 from skmoe.rows.files import FileTable, open_table
 from skmoe.rows.learning import MISSING, USUAL_DATES, Request, learn_columns
 from skmoe.rows.output_columns import OutputColumns
@@ -85,8 +86,8 @@ class TableEncoder:
             median, and one more input says where, if there are enough of them. "impute": the same, but categories get
             the most frequent one. "drop": the rows are left out. "error": they are refused.
         unseen : {"other", "empty", "error"}
-            What becomes of categories that come later: they count as the rare ones, if there were any, have no
-            prediction, or are refused.
+            What becomes of categories that come later: they count as the rare ones, or where there were none as the
+            mean of the known ones; have no prediction; or are refused.
         dates : sequence of {"days", "year", "month", "weekday", "hour"}
             What dates become; "days" are those since the first date.
         output : OutputColumns, optional
@@ -144,7 +145,9 @@ class TableEncoder:
         """Whether all columns are numbers as they stand, and every row could be used."""
         return all(column.plain for column in self.columns) and self.n_used == self.n_rows
 
-    def encode(self, table: Any, *, unseen: str | None = None, decimal: str = ".") -> tuple[np.ndarray, np.ndarray]:
+    def encode(
+        self, table: Any, *, unseen: str | None = None, decimal: str = ".", tally: Counter[str] | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Turn the columns of a table into inputs.
 
         Parameters
@@ -155,6 +158,9 @@ class TableEncoder:
             What becomes of a category that was not there in fitting; by default what was said then.
         decimal : {".", ","}
             Decimal mark of numbers that are text.
+        tally : Counter, optional
+            Is told how many rows of each column hold such a category and count as "other"; without it that is warned
+            of.
 
         Returns
         -------
@@ -165,13 +171,15 @@ class TableEncoder:
         """
         unseen = self.unseen if unseen is None else unseen
         check_unseen(unseen)
-        inputs, keep = [], np.ones(table.num_rows, dtype=bool)
+        inputs, keep, found = [], np.ones(table.num_rows, dtype=bool), Counter[str]() if tally is None else tally
         for column in self.columns:
             if column.name not in table.schema.names:
                 raise TableError(f"column {column.name!r}, which the model needs, is not in the table")
-            encoded, known = column.encode(table.column(column.name), unseen, decimal)
+            encoded, known = column.encode(table.column(column.name), unseen, decimal, found)
             inputs += encoded
             keep &= known
+        if tally is None:
+            warn_of_unseen(found)
         every = bool(np.all(keep))
         Z = np.empty((len(inputs), int(np.sum(keep))))  # a column is contiguous, as kernels want it
         for i, values in enumerate(inputs):
@@ -288,6 +296,7 @@ class TableEncoder:
         for name in beside:
             if name not in table.names:
                 raise TableError(f"there is no column {name!r}; the table has {listed(table.names)}")
+        tally: Counter[str] = Counter()
         for batch in table.cells([*self.names, *beside]):
             found = {name: as_numbers(batch.column(name), name, table.decimal) for name in beside}
             whole = np.ones(batch.num_rows, dtype=bool)
@@ -295,7 +304,7 @@ class TableEncoder:
                 whole &= ~np.isnan(values)
             if not np.all(whole):
                 batch = batch.filter(arrow().array(whole))
-            X, keep = self.encode(batch, unseen=unseen, decimal=table.decimal)
+            X, keep = self.encode(batch, unseen=unseen, decimal=table.decimal, tally=tally)
             lacking = len(whole) - len(X)
             if lacking and strict:
                 raise TableError(f"{table.where}: {lacking} rows lack a value that the model needs; drop or mend them")
@@ -304,6 +313,7 @@ class TableEncoder:
             if len(X):
                 y = found.get(target or "")
                 yield X, y if output is None or y is None else output.laid_out(y, found), found.get(weights or "")
+        warn_of_unseen(tally)
 
     def expand(self, names: Sequence[str], option: str) -> list[str]:
         """Names of the inputs that columns became.

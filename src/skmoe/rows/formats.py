@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from skmoe.rows.advice import Advice, Advised
 from skmoe.rows.dialect import Dialect, Reading, find_dialect, find_encoding
 from skmoe.rows.excel import read_excel
 from skmoe.rows.table_errors import TableError, arrow, check_unique, named_after
@@ -91,7 +92,7 @@ def find_source(source: Any, asked: Reading) -> Source:
     else:
         import pyarrow.dataset as ds
 
-        where = f"the {type(source).__name__}"
+        where = "the table"
         with named_after(where):
             found = Source(where, "", (), source if isinstance(source, ds.Dataset) else ds.dataset(source))
     check_unique(where, found.dataset.schema.names)
@@ -143,7 +144,7 @@ def _from_text(where: str, kind: str, paths: list[Path], asked: Reading, copy: _
             paths[i] = as_utf8(where, place, encoding, folder)
             if asked.encoding is None and i == 0:
                 name = {"cp1252": "Latin-1 (cp1252)", "latin-1": "Latin-1"}.get(encoding, encoding.upper())
-                notes.append(f"the text is not UTF-8 and was read as {name} (--encoding overrules)")
+                notes.append(Advised(f"the text is not UTF-8 and was read as {name}", Advice.FOUND_ENCODING))
     dialect = find_dialect(where, paths[0], kind, asked)
     check_unique(where, dialect.names)
     places, how = [str(p) for p in paths], text_format(dialect)

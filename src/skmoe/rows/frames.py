@@ -108,7 +108,7 @@ def _with_order(column: Any) -> Any:
     )
 
 
-def learn_frame(X: Any, y: np.ndarray, name: object, categorical: Any) -> TableEncoder:
+def learn_frame(X: Any, y: np.ndarray, name: object, categorical: Any, unseen: str) -> TableEncoder:
     """What the columns of a DataFrame become.
 
     Parameters
@@ -121,6 +121,8 @@ def learn_frame(X: Any, y: np.ndarray, name: object, categorical: Any) -> TableE
         What the outputs are called, if they are.
     categorical : "auto" or sequence of str
         Columns that are categories whatever they look like.
+    unseen : {"other", "error"}
+        What becomes of categories that come later.
 
     Returns
     -------
@@ -132,7 +134,7 @@ def learn_frame(X: Any, y: np.ndarray, name: object, categorical: Any) -> TableE
     forced = () if isinstance(categorical, str) else [str(column) for column in categorical]
     target = name if isinstance(name, str) and name not in names else TARGET
     table = table.append_column(target, arrow().array(y))
-    return said(TableEncoder.learn(table, target, columns=names, categorical=forced), names)
+    return said(TableEncoder.learn(table, target, columns=names, categorical=forced, unseen=unseen), names)
 
 
 def said(encoder: TableEncoder, names: Sequence[str]) -> TableEncoder:

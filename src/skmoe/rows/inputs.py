@@ -195,7 +195,9 @@ def _streamed_rows(model: Any, X: Any, y: Any, weight: Any, columns: int) -> Row
         names = [name for name in table.names if name not in beside]
         table.check_names([name for name in beside if name is not None])
         forced = () if isinstance(categorical, str) else list(categorical)
-        encoder = TableEncoder.learn(table, y, weights=weight, columns=names, categorical=forced, output=output)
+        encoder = TableEncoder.learn(
+            table, y, weights=weight, columns=names, categorical=forced, unseen=model.unseen, output=output
+        )
         if encoder.n_targets_missing:
             found = encoder.n_targets_missing
             raise ValueError(f"y contains NaN, missing values or infinity ({found} found); drop those rows")
@@ -219,7 +221,7 @@ def _frame_rows(model: Any, X: Any, y: Any, weight: Any, columns: int) -> RowsTo
         outputs = check_array(plain_numbers(y, "y"), ensure_2d=False, dtype=np.float64, input_name="y")
         outputs = typical = column_or_1d(outputs, warn=True)
     check_consistent_length(X, outputs)
-    encoder = learn_frame(X, typical, getattr(y, "name", None), model.categorical)
+    encoder = learn_frame(X, typical, getattr(y, "name", None), model.categorical, model.unseen)
     inputs = encode_frame(encoder, X)
     _note_columns(model, inputs.shape[1], encoder.features, encoder, [str(name) for name in X.columns])
     if weight is not None:

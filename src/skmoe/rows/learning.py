@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from skmoe.rows.advice import Advice, Advised
 from skmoe.rows.columns import Column, is_text, numbers_of
 from skmoe.rows.dates import DATE_PARTS
 from skmoe.rows.decisions import Decision, bad_columns
@@ -145,7 +146,7 @@ def learn_columns(table: FileTable, request: Request) -> Learned:
         }
         costs = {name: count for name, count in costs.items() if count}
         if costs and request.missing == "error":
-            raise TableError(f"missing values: {_counts(costs)}; mend them, or use --missing level, impute or drop")
+            raise TableError(Advised(f"missing values: {_counts(costs)}", Advice.MISSING))
         if costs:
             seen, decisions, used, said, crowded = _without_gaps(table, request, decisions, costs, used)
             notes += said
@@ -186,10 +187,8 @@ def _without_gaps(
         left_out += constant
         columns = [c for c, d in zip(columns, again, strict=True) if d.column is not None]
     if 2 * seen.used < before:
-        raise TableError(
-            f"--missing drop would leave {seen.used} of {before} rows; rows that lack a value, by column: "
-            f"{_counts(costs)}; use --missing level, or leave columns out with --drop"
-        )
+        left = f"leaving out rows that lack a value would leave {seen.used} of {before} rows"
+        raise TableError(Advised(f"{left}; rows that lack a value, by column: {_counts(costs)}", Advice.MISSING))
     said = [f"rows that lack a value, by column: {_counts(costs)}; {before - seen.used} of {before} rows were dropped"]
     return seen, [*left_out, *again], seen.used, said, crowded
 
@@ -267,10 +266,8 @@ def _check_output(seen: _Pass, request: Request) -> None:
         raise TableError(f"target {request.target!r} must hold numbers; it holds dates")
     if target.odd or (is_text(target.type) and not target.may_be_numbers and target.counts):
         odd = next(iter(target.odd or target.counts or {}), "")
-        raise TableError(
-            f"target {request.target!r} must hold numbers; it holds text such as {odd!r}; --family classes fits a "
-            "classifier"
-        )
+        text = f"target {request.target!r} must hold numbers; it holds text such as {odd!r}"
+        raise TableError(Advised(text, Advice.CLASSES))
     if seen.used == 0 and not target.numbers:
         raise TableError(f"target {request.target!r} holds no values")
     if target.infinite and not request.beside:  # a bound may be

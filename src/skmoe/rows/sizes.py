@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skmoe.rows.advice import Advice, Advised
 from skmoe.rows.table_errors import listed
 
 __all__ = [
@@ -162,12 +163,10 @@ def check_unit_sizes(
     least, most = (STANDARD if standard else UNIT).tolist()
     bad = (inputs > most) | ((inputs > 0) & (inputs < least))
     if np.any(bad):
-        said = "are said to be standard Gaussian (input_law=None)" if standard else "meet experts of unit length"
-        raise ValueError(
-            f"X has columns whose largest number is {float(inputs[bad][0]):.2g}: {listed(column_names(bad, names))}. "
-            f"Here inputs {said}; bring their sizes between {least:g} and {most:g}"
-            + (', or pass input_law="gaussian"' if standard else "")
-        )
+        said = "are said to be standard Gaussian" if standard else "meet experts of unit length"
+        found = f"X has columns whose largest number is {float(inputs[bad][0]):.2g}: {listed(column_names(bad, names))}"
+        found += f". Here inputs {said}; bring their sizes between {least:g} and {most:g}"
+        raise ValueError(Advised(found, Advice.INPUT_LAW) if standard else found)
     if output is not None and not UNIT[0] <= output <= UNIT[1]:
         raise ValueError(
             f"y is of size {output:.2g}, and experts here have unit length; bring it between {UNIT[0]:g} and "
@@ -189,6 +188,6 @@ def check_known_noise(noise: str | float, deviation: float) -> None:
     if isinstance(noise, str) or deviation / KNOWN_NOISE <= noise <= deviation * KNOWN_NOISE:
         return
     raise ValueError(
-        f"noise={noise:g} is given as the standard deviation of y about its expert, and y spreads over "
-        f'{deviation:.2g}: give one in the units of y, or let it be estimated (noise="per-expert")'
+        f"noise of {noise:g} is given as the standard deviation of y about its expert, and y spreads over "
+        f"{deviation:.2g}: give one in the units of y, or let it be estimated"
     )

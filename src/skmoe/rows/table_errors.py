@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from skmoe.rows.advice import Advice, Advised
 from skmoe.rows.visible import visible
 
 __all__ = ["BINARY", "TableError", "arrow", "check_unique", "damaged", "listed", "named_after"]
@@ -64,7 +65,7 @@ def named_after(where: str, kind: str = "") -> Iterator[None]:
     except (TableError, FileNotFoundError):
         raise
     except UnicodeDecodeError as error:
-        raise TableError(f"{where}: the text is not UTF-8; name its encoding: --encoding latin-1") from error
+        raise TableError(Advised(f"{where}: the text is not UTF-8", Advice.ENCODING)) from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise TableError(f"{where}: the gzip file is damaged or cut short ({error})") from error
     except MemoryError as error:
@@ -81,17 +82,19 @@ def named_after(where: str, kind: str = "") -> Iterator[None]:
         if "zlib" in text or "Truncated compressed stream" in text:
             raise TableError(f"{where}: the gzip file is damaged or cut short ({text})") from error
         if "invalid UTF8" in text:
-            raise TableError(f"{where}: the text is not UTF-8; name its encoding: --encoding latin-1") from error
-        raise TableError(f"{where}: {_in_words(text)}") from error
+            raise TableError(Advised(f"{where}: the text is not UTF-8", Advice.ENCODING)) from error
+        raise TableError(_in_words(where, text)) from error
 
 
-def _in_words(text: str) -> str:
+def _in_words(where: str, text: str) -> str:
     """What pyarrow says of a text file, for who wrote the file."""
     ragged = RAGGED.search(text)
     if ragged:
         row, expected, got = ragged.groups()
         which = "a row" if row is None else f"row {row}"
-        return f"{which} has {got} cells and the header {expected}; mend it, or name what separates cells: --separator"
+        return Advised(f"{where}: {which} has {got} cells and the header {expected}", Advice.RAGGED)
     if "straddl" in text:
-        return "it has no rows, or one that is too long to be one; close its quotes, or end rows with a new line"
-    return f"cannot be read ({visible(text)})"
+        return (
+            f"{where}: it has no rows, or one that is too long to be one; close its quotes, or end rows with a new line"
+        )
+    return f"{where}: cannot be read ({visible(text)})"

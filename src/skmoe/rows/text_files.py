@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from skmoe.rows.advice import Advice, Advised
 from skmoe.rows.dialect import CHUNK_BYTES, Dialect, bytes_of
 from skmoe.rows.exactness import EXACT
 from skmoe.rows.table_errors import TableError
@@ -87,7 +88,7 @@ def as_utf8(where: str, place: Path, encoding: str, folder: Path) -> Path:
                 target.write(decoder.decode(chunk))
             target.write(decoder.decode(b"", final=True))
     except UnicodeError as error:
-        raise TableError(f"{where}: the text is not {encoding} ({error}); leave --encoding out") from error
+        raise TableError(Advised(f"{where}: the text is not {encoding} ({error})", Advice.GIVEN_ENCODING)) from error
     return copy
 
 

@@ -100,7 +100,7 @@ def learn(
     if request.checkpoint is not None and request.method != "auto":
         raise ValueError(f'checkpoint is for method="auto"; method is {request.method!r}')
     if request.averaging and request.method != "auto":
-        raise ValueError(f'averaging is for method="auto"; method is {request.method!r}')
+        raise ValueError(f"averaging is for the method auto; the method is {request.method!r}")
     if request.method == "spectral":
         return _learn_spectral(rows, spec, request, rng, control, config)
     asked = check_request(rows, spec, request.n_experts, config)
@@ -171,7 +171,7 @@ def _experts_carried(task: Task, request: Request) -> int:
     if k <= most:
         return k
     warnings.warn(
-        f"n_experts={k} asks for more than {task.n_rows} rows of {len(task.moments.mean)} columns can carry (two rows "
+        f"{k} experts ask for more than {task.n_rows} rows of {len(task.moments.mean)} columns can carry (two rows "
         f"per coefficient of an expert, one that differs per expert); {most} fitted instead: use fewer experts or more "
         "rows",
         stacklevel=5,
@@ -199,7 +199,7 @@ def _learn_spectral(
     if weight is not None or rows.weight is not None:  # rows that are all distinct stay in their order
         rows = replace(rows, X=X, y=y, weight=weight)
     moments = table_moments(rows.X, rows.y, rows.weight, rows.names)
-    moments = moments.from_zero(rows.names, 'method="spectral"')
+    moments = moments.from_zero(rows.names, "the paper's algorithms")
     largest = np.maximum(np.abs(moments.low), np.abs(moments.high))
     check_unit_sizes(largest, moments.y_second, rows.names, standard=spec.input_law is None)
     check_known_noise(spec.noise, moments.y_second)

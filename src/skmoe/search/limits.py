@@ -57,7 +57,8 @@ def check_request(rows: RowsToFit, spec: ModelSpec, n_experts: int | str, config
     most = experts_in_memory(needed, k, there)
     can = f"at most {most} experts can be carried" if most else "not even one expert can be carried: use fewer columns"
     fewer = f" ({k} of them, which {n} rows can carry)" if n_experts != k and not isinstance(n_experts, str) else ""
+    asked = f"{k} experts at most" if isinstance(n_experts, str) else f"{n_experts} experts"
     raise ValueError(
-        f"n_experts={n_experts} over {columns} columns{fewer} needs about {memory.gigabytes(needed(k))} of memory for "
-        f"its information and covariance matrices, and {memory.gigabytes(there)} are there: {can}"
+        f"{asked} over {columns} columns{fewer} need about {memory.gigabytes(needed(k))} of memory for "
+        f"their information and covariance matrices, and {memory.gigabytes(there)} are there: {can}"
     )

@@ -192,6 +192,6 @@ def check_spectral_rank(k: int, d: int) -> None:
     """Refuse more experts than inputs, which no moment matrix of rank d can hold."""
     if k > d:
         raise ValueError(
-            f"n_experts={k} is more than the {d} columns of X (n_features={d}), and the moment method reads at most "
-            f"one expert per column; use n_experts <= {d}, or fit by likelihood with skmoe.joint_em"
+            f"{k} experts are more than the {d} columns of X (n_features={d}), and the moment method reads at most "
+            f"one expert per column; use at most {d} experts, or fit by likelihood"
         )

@@ -19,6 +19,7 @@ from skmoe.model.families.student import StudentFamily
 from skmoe.model.families.trials import TrialsFamily
 from skmoe.model.family import Family
 from skmoe.model.gaussian import GaussianFamily
+from skmoe.rows.advice import Advice, Advised
 from skmoe.rows.arrays import is_array, to_device, to_numpy
 from skmoe.rows.streamed import Streamed
 
@@ -89,10 +90,8 @@ def with_second_column(family: Family, y: Any, weight: Any) -> tuple[Family, Any
     ):
         return family, y, weight
     if weight is None:
-        raise ValueError(
-            "y holds proportions: family='binomial' needs the numbers of trials, as sample_weight, or two columns, "
-            "successes and failures; outputs of single trials are 0 and 1"
-        )
+        lacking = "y holds proportions, and the binomial family needs the numbers of trials"
+        raise ValueError(Advised(lacking, Advice.TRIALS))
     trials = np.asarray(to_numpy(weight) if is_array(weight) else weight, dtype=np.float64)
     both = np.stack([values * trials, (1 - values) * trials], axis=1)
     return pair, to_device(both, y) if is_array(y) else both, None
@@ -105,7 +104,7 @@ def get_family(family: str | Family, activation: Any = "linear") -> Family:
         return GaussianFamily(g)
     if not g.linear:
         name = family.name if isinstance(family, Family) else family
-        raise ValueError(f'activation={g.name!r} is for family="gaussian"; family is {name!r}: leave activation out')
+        raise ValueError(f"activation {g.name!r} is for the gaussian family, and the family is {name!r}: leave it out")
     if isinstance(family, Family):
         return family
     if family in FAMILIES:

@@ -84,14 +84,14 @@ def _agreement(data: ReportData) -> str:
     agreement = data.model.history_["agreement"]
     if data.model.history_.get("limited"):
         more = 2 * data.model.n_init
-        return f"The search ended for the work it took; n_init={more} looks twice as long for a higher maximum."
+        return f"The search ended for the work it took; {more} random starts look twice as long for a higher maximum."
     if agreement >= 2:
         return (
             f"{agreement} runs from different starts ended at the same point, so it is very likely the global maximum."
         )
     return (
         "No two runs from different starts ended at the same point, so there may be a higher maximum: fit again with "
-        "another random_state and compare the log-likelihood."
+        "another seed and compare the log-likelihood."
     )
 
 

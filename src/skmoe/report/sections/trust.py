@@ -169,7 +169,7 @@ def _ended(data: ReportData) -> Check | None:
     if agreement >= 2:
         words = "It is very likely at the highest maximum of the likelihood."
         return Check("The fit", f"converged; {agreement} starts ended at it", words, Verdict.FINE)
-    words = "There may be a higher maximum of the likelihood: fit again with another random_state, or with more starts."
+    words = "There may be a higher maximum of the likelihood: fit again with another seed, or with more starts."
     return Check("The fit", "converged; no two starts ended at the same point", words, Verdict.NOTE)
 
 
