@@ -18,18 +18,19 @@ pytestmark = pytest.mark.skipif(not fused.is_library_built(), reason="skmoe was 
 PARTS = ("objective", "log_likelihood", "share", "gradient", "vector", "size")
 
 
-def problem_of(rng, n=300, d=4, k=3, weight=None, outputs=None, g=None, **settings):
+def problem_of(rng, n=300, d=4, k=3, weight=None, outputs=None, g=None, experts=None, gate=None, **settings):
     X = rng.standard_normal((n, d))
     y = np.where(X[:, 0] > 0, X @ rng.standard_normal(d), X @ rng.standard_normal(d)) + 0.3 * rng.standard_normal(n)
     if outputs is not None:
         y = y[:, None] + 0.1 * rng.standard_normal((n, outputs))
     total = float(n if weight is None else weight.sum())
-    rows = LaidOutRows(np.column_stack([X, np.ones(n)]), y, weight, InputMap.identity(d, intercept=True), total)
+    map = InputMap(np.zeros(d), intercept=True, expert_columns=experts, gate_columns=gate)
+    rows = LaidOutRows(np.column_stack([X, np.ones(n)]), y, weight, map, total)
     return Problem(rows, k, g or GaussianFamily.linear(), Settings(**{"noise": "per-expert", **settings}), 1.0)
 
 
 def batch_of(rng, problem, models):
-    A, W = rng.standard_normal((2, models, problem.k, problem.De))
+    A, W = (rng.standard_normal((models, problem.k, D)) for D in (problem.De, problem.Dg))
     return ThetaBatch(A, W - W.mean(axis=1, keepdims=True), np.full((models, problem.k), 0.7))
 
 
@@ -63,6 +64,24 @@ def climbed_beside(problem, batch, own=None):
 def test_steps_are_those_of_numpy(rng, n, d, k, noise, penalty):
     problem = problem_of(rng, n, d, k, noise=noise, penalty=penalty, pooled=rng.standard_normal(d + 1))
     climbed_beside(problem, batch_of(rng, problem, 4))
+
+
+@pytest.mark.parametrize("penalty", [0.0, 0.3])
+@pytest.mark.parametrize("k", [1, 3, 6])
+@pytest.mark.parametrize(
+    ("experts", "gate"),
+    [((0, 2), (1,)), (None, ()), ((), None), ((), ()), ((0, 1), (1, 2, 3, 4, 5, 6, 7)), ((0,), None)],
+)
+def test_experts_and_gate_may_see_other_columns(rng, experts, gate, k, penalty):
+    d = 8
+    De = 1 + (d if experts is None else len(experts))
+    columns = {"experts": experts, "gate": gate}
+    problem = problem_of(rng, 257, d, k, **columns, penalty=penalty, pooled=rng.standard_normal(De))
+    batch = batch_of(rng, problem, 4)
+    climbed_beside(problem, batch)
+    if k > 1:
+        ascents = CompiledAscent(problem, batch), BatchAscent(problem, batch)
+        np.testing.assert_allclose(*(ascent.removal_losses() for ascent in ascents), rtol=1e-7)
 
 
 @pytest.mark.parametrize("noise", ["shared", "per-expert", 0.5])

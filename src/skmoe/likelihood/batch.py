@@ -255,8 +255,8 @@ def batch_sums(
 
 
 def has_compiled_sums(problem: Problem) -> bool:
-    """Whether `batch_sums` is compiled code: for linear Gaussian experts that see the same inputs as the gate."""
-    return problem.rows.map.shared and is_compiled(problem.family, problem.rows.X)
+    """Whether `batch_sums` is compiled code: for linear Gaussian experts."""
+    return is_compiled(problem.family, problem.rows.X)
 
 
 def _compiled_totals(
@@ -264,23 +264,30 @@ def _compiled_totals(
 ) -> list[np.ndarray]:
     """The totals of `batch_sums` by compiled code."""
     rows, channels = problem.rows, batch.W.shape[0] * batch.k
-    both = np.concatenate([part.reshape(channels, -1) for part in (batch.W, batch.A)])
+    W, A = (part.reshape(channels, -1) for part in (batch.W, batch.A))
 
     def on_block(x: np.ndarray, y: Array, weight: Array | None, own: Array | None) -> tuple[Array, ...]:
-        U, _, y, weight = rows.block(x, y, weight)
+        block = rows.block(x, y, weight)
+        weight = block.weight
         if own is not None:
             weight = own if weight is None else own * weight[:, None]
-        sums = fused_sums(both, U, batch.sigma, y, weight, curves=grams)
-        gradients = sums.channels @ U.T
-        parts = (*sums[:3], gradients[channels:], gradients[:channels])
-        if sums.curves is None:
-            return parts
-        gram = weighted_grams(sums.curves, U)
-        return *parts, gram[:channels], gram[channels:]
+        sums = fused_sums(W, A, block, batch.sigma, weight, curves=grams)
+        gate, experts = _halves(lambda C, U: C @ U.T, sums.channels, block.V, block.U)
+        parts = (*sums[:3], experts, gate)
+        return parts if sums.curves is None else (*parts, *_halves(weighted_grams, sums.curves, block.U, block.V))
 
     arrays, block_rows = (rows.X, rows.y, rows.weight, run_weight), max(64, COMPILED_DOUBLES // channels)
-    shared = rows.n * (channels + both.shape[1]) >= SHARED_DOUBLES
+    shared = rows.n * (channels + max(A.shape[1], W.shape[1])) >= SHARED_DOUBLES
     return list(sum_over_blocks(on_block, *arrays, block_rows=block_rows, shared=shared))
+
+
+def _halves(product: Callable[[Array, Array], Array], C: Array, U: Array, V: Array) -> tuple[Array, Array]:
+    """Products of the first half of the channels C with U and of the second with V: one where these are the same."""
+    half = C.shape[0] // 2
+    if U is V:
+        both = product(C, U)
+        return both[:half], both[half:]
+    return product(C[:half], U), product(C[half:], V)
 
 
 def _run_totals(rows: Any, run_weight: Array) -> Array:

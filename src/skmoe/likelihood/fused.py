@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skmoe.likelihood.rows import Block
 from skmoe.model.family import Family
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.rows.streamed import Streamed
@@ -106,29 +107,39 @@ def _buffers(shape: tuple[int, int], curves: bool) -> tuple[np.ndarray, np.ndarr
 
 
 def fused_sums(
-    both: np.ndarray, U: np.ndarray, scale: np.ndarray, y: np.ndarray, weight: np.ndarray | None, *, curves: bool
+    W: np.ndarray,
+    A: np.ndarray,
+    block: Block,
+    scale: np.ndarray,
+    weight: np.ndarray | None,
+    *,
+    curves: bool,
 ) -> FusedSums:
     """Sums over a block of rows.
 
     Parameters
     ----------
-    both : (2 S k, D) array
-        Gate vectors, then experts.
-    U : (D, b) array
-        Inputs of both.
+    W, A : (S k, Dg), (S k, De) arrays
+        Gate vectors and experts.
+    block : Block
+        Inputs, and outputs (b,), (b, 1) or (b, S).
     scale : (S, k) array
         Noise.
-    y : (b,), (b, 1) or (b, S) array
     weight : (b,), (b, 1) or (b, S) array, optional
+        In place of the weights of the block.
     curves : bool
         Whether weights of Gram matrices are wanted.
     """
     function = _library()
     assert function is not None, "is_compiled was not asked"
-    (S, k), b = scale.shape, U.shape[1]
-    channels, weights = _buffers((len(both), b), curves)
-    np.matmul(both, U, out=channels)
-    y = np.asarray(y, dtype=np.float64)
+    (S, k), b = scale.shape, block.U.shape[1]
+    channels, weights = _buffers((2 * S * k, b), curves)
+    if block.U is block.V:  # one product is faster than two thin ones
+        np.matmul(np.concatenate([W, A]), block.U, out=channels)
+    else:
+        np.matmul(W, block.V, out=channels[: S * k])
+        np.matmul(A, block.U, out=channels[S * k :])
+    y = np.asarray(block.y, dtype=np.float64)
     weight = None if weight is None else np.asarray(weight, dtype=np.float64)
     scale = np.ascontiguousarray(scale)
     log_scale, half_precision = np.log(scale), 0.5 / scale**2

@@ -89,14 +89,16 @@ class InputMap:
         """What experts (De, b) and gate (Dg, b) see of a block laid out: one array where they see the same."""
         if self.shared:
             return Z, Z
+        return self._seen(Z, self.expert_columns), self._seen(Z, self.gate_columns)
+
+    def _seen(self, Z: Array, columns: tuple[int, ...] | None) -> Array:
+        """Channels of a block laid out that see these columns and the intercept; the block itself where that is all."""
+        chosen = [*range(self.width)] if columns is None else [*columns]
+        chosen += [self.width] * self.intercept
+        if chosen == [*range(Z.shape[0])]:
+            return Z
         xp = array_namespace(Z)
-        ones = [self.width] if self.intercept else []
-        chosen = (
-            [*(range(self.width) if columns is None else columns), *ones]
-            for columns in (self.expert_columns, self.gate_columns)
-        )
-        U, V = (xp.take(Z, xp.asarray(columns, device=device(Z)), axis=0) for columns in chosen)
-        return U, V
+        return xp.take(Z, xp.asarray(chosen, dtype=xp.int64, device=device(Z)), axis=0)
 
     def outputs(self, y: Array) -> Array:
         """Outputs as the model sees them."""

@@ -102,7 +102,7 @@ class ModelRows:
 
     def in_memory(self) -> ModelRows:
         """Rows laid out in memory, where they are few enough, so that they are not mapped at each pass."""
-        large = isinstance(self.X, Streamed) or self.n * self.map.De > MEMORY_DOUBLES
+        large = isinstance(self.X, Streamed) or self.n * (self.map.width + self.map.intercept) > MEMORY_DOUBLES
         return self if large else self.subset()
 
     def sample(self, size: int, rng: np.random.Generator) -> LaidOutRows:

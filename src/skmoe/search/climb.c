@@ -1,6 +1,6 @@
 /* Climbs of many models of one problem by EM and L-BFGS steps, as climb.py does them in lockstep: here one model after
    the other, each for some steps, so that nothing but its rows moves through the caches. For linear experts with
-   Gaussian noise that see the same inputs as the gate; see compiled.py, which calls this.
+   Gaussian noise; see compiled.py, which calls this.
 
    Rows come in strips, the last one filled up with rows of weight zero: 64 in double precision, 128 in single, which
    takes about half the time and is enough to look for the best of many optima. */
@@ -24,22 +24,24 @@
 enum noise { KNOWN, SHARED, PER_EXPERT };
 
 /* Signature of this struct and of the functions below; compiled.py asks for it. */
-int skmoe_climb_version(void) { return 4; }
+int skmoe_climb_version(void) { return 5; }
 
 typedef struct {
-    ptrdiff_t strips, D, padded, k, noise, pairs; /* `padded` is D as a multiple of TILE; of L-BFGS so many pairs */
+    ptrdiff_t strips, inputs;                     /* inputs of a strip, those that fill up tiles included */
+    ptrdiff_t De, Dg, gate_at;                    /* inputs of experts and gate; first of the gate's, 0 if they are the same */
+    ptrdiff_t k, noise, pairs;                    /* of L-BFGS so many pairs */
     ptrdiff_t y_model, weight_model;              /* distance of two models' outputs and weights, 0 if they share them */
     ptrdiff_t single;                             /* whether rows are in single precision */
     double total, floor, spread;                  /* weight of all rows, least noise scale, spread of the outputs */
-    const void *U;                                /* (strips, padded, rows of a strip) inputs */
+    const void *U;                                /* (strips, inputs, rows of a strip) */
     const void *y, *weight;                       /* (strips * rows of a strip) each, or of each model */
     const double *own, *gate, *noise_dof;         /* (S) each: the penalty's strengths */
-    const double *pooled, *fewest_rows;           /* (S, D), (S): what experts are drawn to; rows that each is left */
+    const double *pooled, *fewest_rows;           /* (S, De), (S): what experts are drawn to; rows that each is left */
     const double *base;                           /* (S): added to a log-likelihood */
     double *vector, *sigma;                       /* (S, P): experts, gate, logs of learned scales; (S, k) */
     double *objective, *log_likelihood, *share;   /* (S), (S), (S, k) */
     double *gradient, *direction, *size;          /* (S, P), (S, P), (S) */
-    double *factors, *scales;                     /* (S, 2 k, D, D) Cholesky factors of EM's curvature; (S, k) */
+    double *factors, *scales;                     /* (S, squares_of) Cholesky factors of EM's curvature; (S, k) */
     double *steps, *falls, *products;             /* (S, pairs, P) twice, (S, pairs): L-BFGS, oldest first */
 } climb;
 
@@ -47,19 +49,26 @@ typedef struct {
 typedef struct {
     double log_likelihood;
     double *share, *squares;     /* (k) */
-    double *expert, *gate;       /* (k, D) gradients, the experts' times their variance */
-    double *grams;               /* (2 k, D, D) lower triangles: the experts', then the gate's */
+    double *expert, *gate;       /* (k, De), (k, Dg) gradients, the experts' times their variance */
+    double *grams;               /* lower triangles: (k, De, De), then the gate's (k, Dg, Dg) */
     void *channels, *curves;     /* 2 k strips each */
     void *work;                  /* 2 k strips */
-    void *scaled;                /* (padded) strips */
-    void *sums, *tiles;          /* (2 k, padded), (2 k, tiles, TILE TILE) vectors */
+    void *scaled;                /* strips, as many as inputs at least */
+    void *sums, *tiles;          /* vectors: sums by channel and input, sums of tiles by channel */
     double *log_scale, *half;    /* (k) */
 } look;
 
-static ptrdiff_t tiles_of(const climb *m) {
-    const ptrdiff_t side = m->padded / TILE;
-    return side * (side + 1) / 2;
-}
+/* So many inputs, filled up to whole tiles. */
+static ptrdiff_t filled(ptrdiff_t D) { return (D + TILE - 1) / TILE * TILE; }
+
+/* Sums of the tiles of a Gram matrix. */
+static ptrdiff_t tiles_of(ptrdiff_t D) { return filled(D) * (filled(D) + TILE) / 2; }
+
+/* Inputs of a channel: experts come first, then the gate. */
+static ptrdiff_t inputs_of(const climb *m, ptrdiff_t c) { return c < m->k ? m->De : m->Dg; }
+
+/* Coefficients of experts and gate. */
+static ptrdiff_t coefficients(const climb *m) { return m->k * (m->De + m->Dg); }
 
 /* -- looks at the rows ----------------------------------------------------------------------------------------------- */
 
@@ -102,14 +111,16 @@ static ptrdiff_t tiles_of(const climb *m) {
 #undef OF_REAL
 
 static ptrdiff_t parameters(const climb *m) {
-    return 2 * m->k * m->D + (m->noise == KNOWN ? 0 : m->noise == SHARED ? 1 : m->k);
+    return coefficients(m) + (m->noise == KNOWN ? 0 : m->noise == SHARED ? 1 : m->k);
 }
+
+static ptrdiff_t squares_of(const climb *m) { return m->k * (m->De * m->De + m->Dg * m->Dg); }
 
 /* Doubles that a call needs to work with. */
 ptrdiff_t skmoe_climb_work(const climb *m) {
-    const ptrdiff_t k = m->k, D = m->D;
-    return 4 * k + 2 * k * D + 2 * k * D * D + 6 * k * WHOLE + m->padded * WHOLE + 2 * k * m->padded * WIDEST +
-           2 * k * tiles_of(m) * TILE * TILE * WIDEST + k + 4 * parameters(m) + m->pairs;
+    const ptrdiff_t k = m->k, sums = filled(m->De) + filled(m->Dg), tiles = tiles_of(m->De) + tiles_of(m->Dg);
+    return 4 * k + coefficients(m) + squares_of(m) + 6 * k * WHOLE + sums * WHOLE + k * (sums + tiles) * WIDEST + k +
+           4 * parameters(m) + m->pairs;
 }
 
 static double *taken(double **from, ptrdiff_t count) {
@@ -176,7 +187,7 @@ static double dot(ptrdiff_t count, const double *a, const double *b) {
 
 /* Scales of a vector, whose logs are held between the floor and MOST_SPREADS. */
 static void scales_of(const climb *m, double *vector, double *sigma) {
-    double *logs = vector + 2 * m->k * m->D;
+    double *logs = vector + coefficients(m);
     if (m->noise == KNOWN) return;
     for (ptrdiff_t c = 0; c < m->k; c++) {
         if (c == 0 || m->noise == PER_EXPERT) {
@@ -195,20 +206,23 @@ static double log_cosh(double x) {
     return away + log1p(exp(-2 * away)) - log(2);
 }
 
+/* Mean of `count` numbers, `apart` from each other. */
+static double mean_over(ptrdiff_t count, ptrdiff_t apart, const double *from) {
+    double total = 0;
+    for (ptrdiff_t c = 0; c < count; c++) total += from[c * apart];
+    return total / count;
+}
+
 /* Mean log-likelihood less the penalty. */
 static double penalised(const climb *m, ptrdiff_t s, const double *vector, const look *at) {
-    const ptrdiff_t k = m->k, D = m->D;
-    const double *A = vector, *W = vector + k * D, *pooled = m->pooled + s * D;
+    const ptrdiff_t k = m->k, De = m->De, Dg = m->Dg;
+    const double *A = vector, *W = vector + k * De, *pooled = m->pooled + s * De;
     double gate = 0, experts = 0, noise = 0;
-    for (ptrdiff_t d = 0; d < D; d++) {
-        double mean = 0;
-        for (ptrdiff_t c = 0; c < k; c++) mean += W[c * D + d];
-        mean /= k;
-        for (ptrdiff_t c = 0; c < k; c++) {
-            gate += (W[c * D + d] - mean) * (W[c * D + d] - mean);
-            experts += (A[c * D + d] - pooled[d]) * (A[c * D + d] - pooled[d]);
-        }
+    for (ptrdiff_t d = 0; d < Dg; d++) {
+        const double mean = mean_over(k, Dg, W + d);
+        for (ptrdiff_t c = 0; c < k; c++) gate += (W[c * Dg + d] - mean) * (W[c * Dg + d] - mean);
     }
+    for (ptrdiff_t i = 0; i < k * De; i++) experts += (A[i] - pooled[i % De]) * (A[i] - pooled[i % De]);
     if (!(m->own[s] > 0)) return at->log_likelihood - 0.5 * m->gate[s] * gate;
     for (ptrdiff_t c = 0; m->noise != KNOWN && c < k; c++) noise += log_cosh(at->log_scale[c] - log(m->spread));
     return at->log_likelihood - 0.5 * m->gate[s] * gate - 0.5 * m->own[s] * experts - m->noise_dof[s] * noise;
@@ -217,21 +231,16 @@ static double penalised(const climb *m, ptrdiff_t s, const double *vector, const
 /* Gradient of the objective. */
 static void slopes(const climb *m, ptrdiff_t s, const double *vector, const double *sigma, const look *at,
                    double *gradient) {
-    const ptrdiff_t k = m->k, D = m->D;
-    const double *A = vector, *W = vector + k * D, *pooled = m->pooled + s * D;
-    const double own = m->own[s], gate = m->gate[s];
-    for (ptrdiff_t d = 0; d < D; d++) {
-        double mean = 0;
-        for (ptrdiff_t c = 0; c < k; c++) mean += W[c * D + d];
-        mean /= k;
-        for (ptrdiff_t c = 0; c < k; c++) {
-            const ptrdiff_t i = c * D + d;
-            gradient[i] = at->expert[i] * 2 * at->half[c] - own * (A[i] - pooled[d]);
-            gradient[k * D + i] = at->gate[i] - gate * (W[i] - mean);
-        }
+    const ptrdiff_t k = m->k, De = m->De, Dg = m->Dg;
+    const double *A = vector, *W = vector + k * De, *pooled = m->pooled + s * De;
+    for (ptrdiff_t i = 0; i < k * De; i++)
+        gradient[i] = at->expert[i] * 2 * at->half[i / De] - m->own[s] * (A[i] - pooled[i % De]);
+    for (ptrdiff_t d = 0; d < Dg; d++) {
+        const double mean = mean_over(k, Dg, W + d);
+        for (ptrdiff_t i = d; i < k * Dg; i += Dg) gradient[k * De + i] = at->gate[i] - m->gate[s] * (W[i] - mean);
     }
     if (m->noise == KNOWN) return;
-    double *noise = gradient + 2 * k * D, all = 0;
+    double *noise = gradient + coefficients(m), all = 0;
     for (ptrdiff_t c = 0; c < k; c++) {
         const double pull = m->noise_dof[s] * tanh(at->log_scale[c] - log(m->spread));
         const double slope = at->squares[c] * 2 * at->half[c] - at->share[c] - pull;
@@ -245,12 +254,12 @@ static void slopes(const climb *m, ptrdiff_t s, const double *vector, const doub
 
 /* EM's curvature at a look with Gram matrices. */
 static void curvatures(const climb *m, ptrdiff_t s, const look *at) {
-    const ptrdiff_t k = m->k, D = m->D;
-    double *factors = m->factors + s * 2 * k * D * D, *scales = m->scales + s * k;
+    const ptrdiff_t k = m->k, De = m->De, Dg = m->Dg;
+    double *factors = m->factors + s * squares_of(m), *gates = factors + k * De * De, *scales = m->scales + s * k;
     const double least = FEWEST_ROWS / m->total;
     for (ptrdiff_t c = 0; c < k; c++) {
-        factored(D, at->grams + c * D * D, 2 * at->half[c], m->own[s], factors + c * D * D);
-        factored(D, at->grams + (k + c) * D * D, 1.0, m->gate[s], factors + (k + c) * D * D);
+        factored(De, at->grams + c * De * De, 2 * at->half[c], m->own[s], factors + c * De * De);
+        factored(Dg, at->grams + k * De * De + c * Dg * Dg, 1.0, m->gate[s], gates + c * Dg * Dg);
         const double pull = tanh(at->log_scale[c] - log(m->spread));
         scales[c] = 1.0 / (2 * (at->share[c] > least ? at->share[c] : least) + m->noise_dof[s] * (1 - pull * pull));
     }
@@ -258,11 +267,15 @@ static void curvatures(const climb *m, ptrdiff_t s, const look *at) {
 
 /* A gradient times the inverse curvature. */
 static void applied(const climb *m, ptrdiff_t s, const double *gradient, double *out) {
-    const ptrdiff_t k = m->k, D = m->D;
-    const double *factors = m->factors + s * 2 * k * D * D, *scales = m->scales + s * k;
-    for (ptrdiff_t c = 0; c < 2 * k; c++) solved(D, factors + c * D * D, gradient + c * D, out + c * D);
-    const double *noise = gradient + 2 * k * D;
-    double *moved = out + 2 * k * D, all = 0;
+    const ptrdiff_t k = m->k;
+    const double *factors = m->factors + s * squares_of(m), *scales = m->scales + s * k;
+    for (ptrdiff_t c = 0, i = 0; c < 2 * k; c++) {
+        const ptrdiff_t D = inputs_of(m, c);
+        solved(D, factors, gradient + i, out + i);
+        factors += D * D, i += D;
+    }
+    const double *noise = gradient + coefficients(m);
+    double *moved = out + coefficients(m), all = 0;
     for (ptrdiff_t c = 0; c < k; c++) all += 1.0 / scales[c];
     if (m->noise == SHARED) moved[0] = noise[0] / all;
     for (ptrdiff_t c = 0; m->noise == PER_EXPERT && c < k; c++) moved[c] = noise[c] * scales[c];
@@ -272,7 +285,7 @@ static void applied(const climb *m, ptrdiff_t s, const double *gradient, double 
 
 /* Logs of the scales after an EM step that moves experts by `steps`; `logs` holds k numbers. */
 static void em_logs(const climb *m, ptrdiff_t s, const look *at, const double *steps, double *logs) {
-    const ptrdiff_t k = m->k, D = m->D, groups = m->noise == SHARED ? 1 : k;
+    const ptrdiff_t k = m->k, D = m->De, groups = m->noise == SHARED ? 1 : k;
     const double dof = m->noise_dof[s] * (m->noise == SHARED ? k : 1);
     const double least = m->floor * m->floor, unit = m->spread * m->spread;
     double left[groups], mass[groups];
@@ -296,12 +309,12 @@ static void em_logs(const climb *m, ptrdiff_t s, const look *at, const double *s
 
 /* Where an EM step leads from where a model stands. */
 static void em_direction(const climb *m, ptrdiff_t s, const look *at) {
-    const ptrdiff_t P = parameters(m), noises = P - 2 * m->k * m->D;
-    double *direction = m->direction + s * P, *noise = direction + 2 * m->k * m->D;
+    const ptrdiff_t P = parameters(m), noises = P - coefficients(m);
+    double *direction = m->direction + s * P, *noise = direction + coefficients(m);
     applied(m, s, m->gradient + s * P, direction);
     if (m->noise == KNOWN) return;
     em_logs(m, s, at, direction, noise);
-    for (ptrdiff_t c = 0; c < noises; c++) noise[c] -= m->vector[s * P + 2 * m->k * m->D + c];
+    for (ptrdiff_t c = 0; c < noises; c++) noise[c] -= m->vector[s * P + coefficients(m) + c];
 }
 
 static void forgotten(const climb *m, ptrdiff_t s) {
@@ -362,17 +375,17 @@ static void renewed(const climb *m, ptrdiff_t s, double *left, double *used) {
 /* -- steps ----------------------------------------------------------------------------------------------------------- */
 
 static look look_in(const climb *m, double **work) {
-    const ptrdiff_t k = m->k, D = m->D;
+    const ptrdiff_t k = m->k, sums = filled(m->De) + filled(m->Dg), tiles = tiles_of(m->De) + tiles_of(m->Dg);
     look at = {0};
     /* those read by vectors first: the work space begins at a line of the cache, and they fill whole ones */
     at.channels = taken(work, 2 * k * WHOLE), at.curves = taken(work, 2 * k * WHOLE);
     at.work = taken(work, 2 * k * WHOLE);
-    at.scaled = taken(work, m->padded * WHOLE);
-    at.sums = taken(work, 2 * k * m->padded * WIDEST);
-    at.tiles = taken(work, 2 * k * tiles_of(m) * TILE * TILE * WIDEST);
+    at.scaled = taken(work, sums * WHOLE);
+    at.sums = taken(work, k * sums * WIDEST);
+    at.tiles = taken(work, k * tiles * WIDEST);
     at.share = taken(work, k), at.squares = taken(work, k), at.log_scale = taken(work, k), at.half = taken(work, k);
-    at.expert = taken(work, 2 * k * D), at.gate = at.expert + k * D;
-    at.grams = taken(work, 2 * k * D * D);
+    at.expert = taken(work, coefficients(m)), at.gate = at.expert + k * m->De;
+    at.grams = taken(work, squares_of(m));
     return at;
 }
 

@@ -23,7 +23,7 @@ from skmoe.search.climb import MANY_COLUMNS, BatchAscent, OnStep, OwnRows
 
 __all__ = ["CompiledAscent", "RoughAscent", "batch_ascent"]
 
-VERSION = 4
+VERSION = 5
 """Of the functions' signature, as in ``climb.c``."""
 TILE = 3
 """Inputs are filled up to a multiple of this."""
@@ -43,7 +43,7 @@ SHARED_WORK = 3e7
 """Operations from which models are shared out over threads."""
 KINDS = {"shared": 1, "per-expert": 2}
 """How ``climb.c`` calls the noise; known scales are 0."""
-SIZES = ("strips", "D", "padded", "k", "noise", "pairs", "y_model", "weight_model", "single")
+SIZES = ("strips", "inputs", "De", "Dg", "gate_at", "k", "noise", "pairs", "y_model", "weight_model", "single")
 ROWS = ("U", "y", "weight")
 PENALTY = ("own", "gate", "noise_dof", "pooled", "fewest_rows")
 STATE = ("vector", "sigma", "objective", "log_likelihood", "share", "gradient", "direction", "size")
@@ -94,8 +94,9 @@ def batch_ascent(
     Unless it is to be `exact`, that is in single precision, in half the time: objectives are right to some thousandths
     in total, which tells optima apart, and what is found is climbed further by others.
     """
-    rows, D = problem.rows, problem.rows.map.De
-    small = isinstance(rows.X, np.ndarray) and D <= MANY_COLUMNS and rows.n * D <= MOST_DOUBLES
+    rows, map = problem.rows, problem.rows.map
+    few = max(map.De, map.Dg) <= MANY_COLUMNS and rows.n * (map.width + map.intercept) <= MOST_DOUBLES
+    small = isinstance(rows.X, np.ndarray) and few
     kind = BatchAscent
     if small and has_compiled_sums(problem) and _library() is not None:
         kind = CompiledAscent if exact or not _is_tame(problem) else RoughAscent
@@ -117,16 +118,24 @@ def _aligned(shape: tuple[int, ...], dtype: type = np.float64) -> np.ndarray:
     return numbers[first : first + count].reshape(shape)
 
 
+def _filled(inputs: int) -> int:
+    """So many inputs, filled up to whole tiles."""
+    return -(-inputs // TILE) * TILE
+
+
 def _laid_out(rows: ModelRows, precision: type) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Inputs (strips, D filled up, rows of a strip), outputs and weights (models or 1, rows filled up)."""
-    U, _, y, weight = rows.block(rows.X, rows.y, rows.weight)
-    D, n = U.shape
-    padded, strip = -(-D // TILE) * TILE, STRIP_BYTES // np.dtype(precision).itemsize
-    strips = -(-n // strip)
-    columns = np.zeros((padded, strips * strip))
-    columns[:D, :n] = U
-    inputs = _aligned((strips, padded, strip), precision)
-    inputs[:] = columns.reshape(padded, strips, strip).swapaxes(0, 1)
+    """Inputs (strips, inputs, rows of a strip), outputs and weights (models or 1, rows filled up).
+
+    Those of experts come first, filled up to whole tiles, then those of the gate, likewise, where it sees others.
+    """
+    U, V, y, weight = rows.block(rows.X, rows.y, rows.weight)
+    n, strip = U.shape[1], STRIP_BYTES // np.dtype(precision).itemsize
+    strips, parts = -(-n // strip), [U] if U is V else [U, V]
+    columns = np.concatenate([np.zeros((_filled(len(part)), strips * strip)) for part in parts])
+    for part, at in zip(parts, (0, _filled(len(U))), strict=False):
+        columns[at : at + len(part), :n] = part
+    inputs = _aligned((strips, len(columns), strip), precision)
+    inputs[:] = columns.reshape(len(columns), strips, strip).swapaxes(0, 1)
     weights = np.ones((1, n)) if weight is None else np.asarray(weight, dtype=np.float64)[None]
     found = [inputs]
     for part in (np.atleast_2d(np.asarray(y, dtype=np.float64).T), weights):
@@ -143,7 +152,7 @@ class CompiledAscent(BatchAscent):
     def _begin(self, memory: int) -> None:
         self._taken = 0
         problem, batch = self.problem, self.batch
-        rows, (S, k, D) = problem.rows, batch.A.shape
+        rows, (S, k, De), Dg = problem.rows, batch.A.shape, batch.W.shape[2]
         if self.precision not in rows.layouts:
             rows.layouts[self.precision] = _laid_out(rows, self.precision)
         self.U, self.y, self.weight = rows.layouts[self.precision]
@@ -159,7 +168,7 @@ class CompiledAscent(BatchAscent):
         self.objective, self.log_likelihood, self.size = np.empty(S), np.empty(S), np.ones(S)
         self.share, self.scales = np.empty((S, k)), np.empty((S, k))
         self.gradient, self.direction = np.empty((S, P)), np.empty((S, P))
-        self.factors = np.empty((S, 2 * k, D, D))
+        self.factors = np.empty((S, k * (De**2 + Dg**2)))
         self.steps, self.falls = np.empty((S, memory, P)), np.empty((S, memory, P))
         self.products = np.empty((S, memory))
         self._call("skmoe_climb_begin")
@@ -214,11 +223,13 @@ class CompiledAscent(BatchAscent):
             pass
 
     def _struct(self) -> _Climb:
-        _, k, D = self.batch.A.shape
+        _, k, De = self.batch.A.shape
         numbers = {
             "strips": self.U.shape[0],
-            "D": D,
-            "padded": self.U.shape[1],
+            "inputs": self.U.shape[1],
+            "De": De,
+            "Dg": self.batch.W.shape[2],
+            "gate_at": _filled(De) % self.U.shape[1],
             "k": k,
             "noise": 0 if self._known else KINDS[str(self.problem.settings.noise)],
             "pairs": self.steps.shape[1],

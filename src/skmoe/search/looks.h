@@ -36,6 +36,15 @@ INSIDE void OF_WIDTH(predictors)(const int count, ptrdiff_t D, const REAL *restr
     }
 }
 
+/* Predictors of any number of channels that see the same inputs. */
+INSIDE void OF_WIDTH(predicted)(ptrdiff_t channels, ptrdiff_t D, const REAL *restrict B, const REAL *restrict U,
+                                REAL *restrict out) {
+    ptrdiff_t c = 0;
+    for (; c + 4 <= channels; c += 4) OF_WIDTH(predictors)(4, D, B + c * D, U, out + c * STRIP);
+    if (c + 2 <= channels) OF_WIDTH(predictors)(2, D, B + c * D, U, out + c * STRIP), c += 2;
+    if (c < channels) OF_WIDTH(predictors)(1, D, B + c * D, U, out + c * STRIP);
+}
+
 /* Products of so many channels R with TILE inputs, added to sums (count, padded, LANES). */
 INSIDE void OF_WIDTH(gradients)(const int count, ptrdiff_t padded, const REAL *restrict R, const REAL *restrict U,
                                 REAL *restrict sums) {
@@ -54,6 +63,18 @@ INSIDE void OF_WIDTH(gradients)(const int count, ptrdiff_t padded, const REAL *r
     }
     for (int c = 0; c < count; c++)
         for (int d = 0; d < TILE; d++) *(vec *)(sums + (c * padded + d) * LANES) = a[c][d];
+}
+
+/* Products of any number of channels with the inputs that they all see. */
+INSIDE void OF_WIDTH(sloped)(ptrdiff_t channels, ptrdiff_t padded, const REAL *restrict R, const REAL *restrict U,
+                             REAL *restrict sums) {
+    for (ptrdiff_t d = 0; d < padded; d += TILE, U += TILE * STRIP, sums += TILE * LANES) {
+        const ptrdiff_t apart = padded * LANES;
+        ptrdiff_t c = 0;
+        for (; c + 4 <= channels; c += 4) OF_WIDTH(gradients)(4, padded, R + c * STRIP, U, sums + c * apart);
+        if (c + 2 <= channels) OF_WIDTH(gradients)(2, padded, R + c * STRIP, U, sums + c * apart), c += 2;
+        if (c < channels) OF_WIDTH(gradients)(1, padded, R + c * STRIP, U, sums + c * apart);
+    }
 }
 
 /* The Gram matrix of one channel's weights at a strip, added to its tiles. */
@@ -80,9 +101,9 @@ INSIDE void OF_WIDTH(gram)(ptrdiff_t padded, const REAL *restrict weight, const 
         }
 }
 
-/* What a model is at the given parameters: channels B (2 k, D), scales, and sums that begin at zero. */
+/* What a model is at the given parameters: channels B, scales, and sums that begin at zero. */
 INSIDE void OF_WIDTH(begun)(const climb *m, const double *vector, const double *sigma, look *at, REAL *restrict B) {
-    for (ptrdiff_t i = 0; i < 2 * m->k * m->D; i++) B[i] = vector[i];
+    for (ptrdiff_t i = 0; i < coefficients(m); i++) B[i] = vector[i];
     for (ptrdiff_t c = 0; c < m->k; c++) {
         at->log_scale[c] = log(sigma[c]);
         at->half[c] = 0.5 / (sigma[c] * sigma[c]);
@@ -93,14 +114,17 @@ INSIDE void OF_WIDTH(begun)(const climb *m, const double *vector, const double *
 /* The sums over one strip for model s; returns its weighted log density. */
 INSIDE double OF_WIDTH(strip_of)(const climb *m, ptrdiff_t s, ptrdiff_t strip, const REAL *restrict B, look *at,
                                  REAL *restrict expert, REAL *restrict spread, const REAL least) {
-    const ptrdiff_t k = m->k, D = m->D;
-    const REAL *U = (const REAL *)m->U + strip * m->padded * STRIP;
+    const ptrdiff_t k = m->k;
+    const REAL *U = (const REAL *)m->U + strip * m->inputs * STRIP;
     const REAL *y = (const REAL *)m->y + s * m->y_model + strip * STRIP;
     const REAL *w = (const REAL *)m->weight + s * m->weight_model + strip * STRIP;
     REAL *const residual = at->channels, *const logits = residual + k * STRIP;
-    ptrdiff_t c = 0;
-    for (; c + 4 <= 2 * k; c += 4) OF_WIDTH(predictors)(4, D, B + c * D, U, residual + c * STRIP);
-    if (c < 2 * k) OF_WIDTH(predictors)(2, D, B + c * D, U, residual + c * STRIP);
+    if (m->gate_at) {
+        OF_WIDTH(predicted)(k, m->De, B, U, residual);
+        OF_WIDTH(predicted)(k, m->Dg, B + k * m->De, U + m->gate_at * STRIP, logits);
+    } else {
+        OF_WIDTH(predicted)(2 * k, m->De, B, U, residual);
+    }
     return OF_REAL(strip_sums)(k, STRIP, STRIP, logits, residual, y, w, at->log_scale, at->half, at->share, at->squares,
                                expert, spread, at->work, least);
 }
@@ -113,7 +137,7 @@ static void OF_WIDTH(missed)(const climb *m, ptrdiff_t s, const double *vector, 
     /* exponentials of the gate's and of the joint logits, as strip_sums leaves them, and their sums over later experts */
     const REAL *const gate = at->work, *const joint = gate + k * STRIP;
     REAL *const gates_after = at->curves, *const joints_after = gates_after + k * STRIP;
-    REAL B[2 * k * m->D], gates[STRIP], joints[STRIP], all[STRIP];
+    REAL B[coefficients(m)], gates[STRIP], joints[STRIP], all[STRIP];
     OF_WIDTH(begun)(m, vector, sigma, at, B);
     for (ptrdiff_t c = 0; c < k; c++) losses[c] = 0;
     for (ptrdiff_t strip = 0; strip < m->strips; strip++) {
@@ -150,43 +174,44 @@ static void OF_WIDTH(missed)(const climb *m, ptrdiff_t s, const double *vector, 
 MACHINES
 static void OF_WIDTH(looked)(const climb *m, ptrdiff_t s, const double *vector, const double *sigma, look *at,
                              int with_grams) {
-    const ptrdiff_t k = m->k, D = m->D, padded = m->padded, tiles = tiles_of(m) * TILE * TILE * LANES;
+    const ptrdiff_t k = m->k, De = filled(m->De), Dg = filled(m->Dg);
     REAL *const residual = at->channels, *const curves = at->curves;
     REAL *const expert = with_grams ? curves : NULL, *const spread = with_grams ? curves + k * STRIP : NULL;
     REAL *const sums = at->sums, *const tile_sums = at->tiles;
-    REAL B[2 * k * D];
+    REAL B[coefficients(m)];
     double log_density = 0;
     OF_WIDTH(begun)(m, vector, sigma, at, B);
-    memset(sums, 0, sizeof(REAL) * 2 * k * padded * LANES);
-    if (with_grams) memset(tile_sums, 0, sizeof(REAL) * 2 * k * tiles);
+    memset(sums, 0, sizeof(REAL) * k * (De + Dg) * LANES);
+    if (with_grams) memset(tile_sums, 0, sizeof(REAL) * k * (tiles_of(m->De) + tiles_of(m->Dg)) * LANES);
     for (ptrdiff_t strip = 0; strip < m->strips; strip++) {
-        const REAL *U = (const REAL *)m->U + strip * padded * STRIP;
-        ptrdiff_t c;
+        const REAL *U = (const REAL *)m->U + strip * m->inputs * STRIP, *V = U + m->gate_at * STRIP;
         log_density += OF_WIDTH(strip_of)(m, s, strip, B, at, expert, spread, LEAST_LOG_OF(REAL));
-        for (ptrdiff_t d = 0; d < padded; d += TILE) {
-            for (c = 0; c + 4 <= 2 * k; c += 4)
-                OF_WIDTH(gradients)(4, padded, residual + c * STRIP, U + d * STRIP, sums + (c * padded + d) * LANES);
-            if (c < 2 * k)
-                OF_WIDTH(gradients)(2, padded, residual + c * STRIP, U + d * STRIP, sums + (c * padded + d) * LANES);
+        if (m->gate_at) {
+            OF_WIDTH(sloped)(k, De, residual, U, sums);
+            OF_WIDTH(sloped)(k, Dg, residual + k * STRIP, V, sums + k * De * LANES);
+        } else {
+            OF_WIDTH(sloped)(2 * k, De, residual, U, sums);
         }
-        for (c = 0; with_grams && c < 2 * k; c++)
-            OF_WIDTH(gram)(padded, curves + c * STRIP, U, at->scaled, tile_sums + c * tiles);
+        REAL *tiles = tile_sums;
+        for (ptrdiff_t c = 0; with_grams && c < 2 * k; tiles += tiles_of(inputs_of(m, c++)) * LANES)
+            OF_WIDTH(gram)(filled(inputs_of(m, c)), curves + c * STRIP, c < k ? U : V, at->scaled, tiles);
     }
     const double total = 1.0 / m->total;
     at->log_likelihood = log_density * total + m->base[s];
     for (ptrdiff_t c = 0; c < k; c++) at->share[c] *= total, at->squares[c] *= total;
-    for (ptrdiff_t c = 0; c < 2 * k; c++)
-        for (ptrdiff_t d = 0; d < D; d++)
-            at->expert[c * D + d] = total * OF_WIDTH(across)(sums + (c * padded + d) * LANES);
+    double *slope = at->expert, *G = at->grams;
+    const REAL *sum = sums, *tile = tile_sums;
+    for (ptrdiff_t c = 0; c < 2 * k; sum += filled(inputs_of(m, c++)) * LANES)
+        for (ptrdiff_t d = 0; d < inputs_of(m, c); d++) *slope++ = total * OF_WIDTH(across)(sum + d * LANES);
     if (!with_grams) return;
     for (ptrdiff_t c = 0; c < 2 * k; c++) {
-        const REAL *tile = tile_sums + c * tiles;
-        double *G = at->grams + c * D * D;
-        for (ptrdiff_t d = 0; d < padded; d += TILE)
+        const ptrdiff_t D = inputs_of(m, c);
+        for (ptrdiff_t d = 0; d < D; d += TILE)
             for (ptrdiff_t e = 0; e <= d; e += TILE)
                 for (int i = 0; i < TILE; i++)
                     for (int j = 0; j < TILE; j++, tile += LANES)
                         if (d + i < D && e + j <= d + i) G[(d + i) * D + e + j] = total * OF_WIDTH(across)(tile);
+        G += D * D;
     }
 }
 
