@@ -26,7 +26,7 @@ WRONG = {
     "penalty": (-1, np.nan, "none"),
     "activation": ("none", 3),
     "max_iter": (0, 1.5),
-    "expert_features": ([7], [], ["x"], [0, 0]),
+    "expert_features": ([7], ["x"], [0, 0]),
 }
 """Settings that are refused."""
 Hazard = Literal["none", "size", "kind", "special", "weight", "length", "list", "setting", "shape"]

@@ -211,6 +211,35 @@ def test_fit_from_stdin_writes_report_and_json_alone_on_stdout(walk):
     assert page.exists()
 
 
+@pytest.mark.parametrize("read", ["at once", "in blocks"])
+def test_gate_and_experts_may_be_constants(walk, tmp_path, monkeypatch, read):
+    folder, _, _ = walk
+    if read == "in blocks":
+        monkeypatch.setattr("skmoe.cli.tables.LARGE", 1000)
+    for part in ("gate", "experts"):
+        option = f"--{part.removesuffix('s')}-columns"
+        words = ("--target", "y", "--experts", 2, option, "none", "--json", "--out", tmp_path / "m.skmoe")
+        result = run("fit", folder / "rows.csv", *words)
+        assert result.exit_code == 0, result.output
+        assert not any(any(one["coef"].values()) for one in json.loads(result.stdout)[part])
+    assert skmoe.load(tmp_path / "m.skmoe").expert_features == []
+    lines = "none,y\n" + "".join(f"{i},{(-1) ** i * i}\n" for i in range(60))
+    run(
+        "fit",
+        "-",
+        "--target",
+        "y",
+        "--experts",
+        2,
+        "--gate-columns",
+        "none",
+        "--out",
+        tmp_path / "n.skmoe",
+        stdin=lines,
+    )
+    assert skmoe.load(tmp_path / "n.skmoe").gate_features == ["none"]
+
+
 def test_weights_count_rows(tmp_path):
     text, _ = simulated_table(200)
     lines = [line for line in text.splitlines() if ",," not in line and not line.startswith(",")]

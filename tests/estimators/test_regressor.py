@@ -456,7 +456,6 @@ def of(name, what):
         ({"activation": "gelu"}, "activation must be one of"),
         ({"gate_features": ["age"]}, "no column names"),
         ({"gate_features": [7]}, "indices below 4"),
-        ({"expert_features": []}, "is empty"),
         ({"expert_features": [1, 1]}, "twice"),
         ({"method": "spectral", "n_experts": "auto"}, "needs a number of experts"),
         ({"method": "joint-em", "n_experts": "auto"}, "needs a number of experts"),

@@ -3,7 +3,8 @@ import pytest
 
 from problems import family, standard_problem
 from skmoe import make_moe, metrics
-from skmoe.likelihood import em_sums, mean_log_likelihood
+from skmoe.likelihood import InputMap, MappedRows, Problem, Settings, em_sums, mean_log_likelihood
+from skmoe.model.gaussian import GaussianFamily
 from skmoe.rows.inputs import RowsToFit
 from skmoe.search.config import SearchConfig
 from skmoe.search.records import Control, StartKind
@@ -118,6 +119,16 @@ def test_consistent_start_counts_rows_by_their_weights():
 def test_consistent_start_is_left_out_where_it_cannot_run(k, how):
     X, y, _ = make_moe(500, 4, 2, random_state=1)
     assert consistent_start(X, y, k, **how)[1] is None
+
+
+def test_cells_are_those_of_the_experts_inputs_where_the_gate_sees_none(rng):
+    """Cells of no inputs would be one, and all experts the same."""
+    X, y, _ = make_moe(300, 3, 2, random_state=1)
+    map = InputMap(np.zeros(3), intercept=True, gate_columns=())
+    problem = Problem(MappedRows.of(X, y, map), 2, GaussianFamily.linear(), Settings(), 1.0)
+    (start,) = drawn_starts(problem, [StartKind.VORONOI], 0, rng, SearchConfig())
+    assert np.max(np.abs(start.theta.A[0] - start.theta.A[1])) > 0.1
+    assert start.theta.W.shape == (1, 1)
 
 
 def test_consistent_start_is_left_out_of_few_rows():

@@ -61,10 +61,12 @@ def fit(
     columns: tables.Columns = None,
     drop: tables.Drop = None,
     gate_columns: Annotated[
-        list[str] | None, typer.Option(help="Columns the gate sees; repeat, or split by commas.")
+        list[str] | None,
+        typer.Option(help="Columns the gate sees, or none: the same shares in every row; repeat, or split by commas."),
     ] = None,
     expert_columns: Annotated[
-        list[str] | None, typer.Option(help="Columns the experts see; repeat, or split by commas.")
+        list[str] | None,
+        typer.Option(help="Columns the experts see, or none: each a constant; repeat, or split by commas."),
     ] = None,
     weights: Annotated[str | None, typer.Option(help="Column of sample weights.")] = None,
     missing: tables.Missing = "level",

@@ -110,7 +110,9 @@ def names_among(written: Sequence[str] | None, known: Sequence[str], option: str
 
 
 def inputs_among(written: Sequence[str], table: FileTable, encoder: TableEncoder, option: str) -> list[str]:
-    """Columns as they were written after an option, of which inputs came."""
+    """Columns as they were written after an option, of which inputs came; `none` alone stands for no column."""
+    if list(written) == ["none"] and "none" not in table.names:
+        return []
     names = names_among(written, table.names, option)
     encoder.expand(names, option)
     return names

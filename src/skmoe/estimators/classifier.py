@@ -56,7 +56,8 @@ class MoEClassifier(ClassifierMixin, MixtureOfExperts):
         Squared distance to the optimum, in standard errors, at which a fit stops.
     expert_features, gate_features : sequences of column names or indices, optional
         Columns of `X` that experts and gate see, by default all. A column of text stands for all inputs that became of
-        it; one of them is named like ``"species=Gentoo"``.
+        it; one of them is named like ``"species=Gentoo"``. ``gate_features=[]`` is a gate of constants, the same in all
+        rows (a plain mixture of regressions); ``expert_features=[]``: each expert is a constant.
     categorical : "auto", None or sequence of column names
         What becomes of DataFrames (pandas, polars), tables of pyarrow and files with text, categories, dates or gaps.
         "auto": text becomes categories, one input each but the first in alphabetical order (a Categorical keeps its

@@ -23,7 +23,7 @@ from skmoe.inference.sureness import Sureness, outcome_names, outcome_proba
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.rows.arrays import to_numpy
 from skmoe.rows.blocks import take_rows
-from skmoe.rows.chosen import chosen_inputs
+from skmoe.rows.chosen import chosen_inputs, sees_inputs
 
 __all__ = [
     "FAR_TOO_FEW",
@@ -226,6 +226,9 @@ def _columns(table: Summary, model: Any) -> None:
 
 def _inputs(table: Summary, model: Any) -> None:
     seen = model.history_["inputs"]
+    sees = [sees_inputs(model, part) for part in ("expert", "gate")]
+    if not any(sees):
+        return
     words = (
         "inputs look Gaussian, as the consistent start assumes"
         if seen["gaussian"]
@@ -233,7 +236,7 @@ def _inputs(table: Summary, model: Any) -> None:
     )
     finding = f"skewness up to {seen['skewness']:.2f}, excess kurtosis {seen['kurtosis']:.2f}"
     table.rows.append(("input law", finding, words))
-    if model.n_experts_ > 1:
+    if model.n_experts_ > 1 and all(sees):
         worst = seen["gate_along_experts"]
         words = (
             "gate and experts look in other directions, as the paper's theory assumes"

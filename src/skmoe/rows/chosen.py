@@ -9,7 +9,7 @@ from typing import Any
 
 from skmoe.rows.table_errors import listed
 
-__all__ = ["GivenColumns", "chosen_inputs"]
+__all__ = ["GivenColumns", "chosen_inputs", "sees_inputs"]
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class GivenColumns:
         return cls(names, [found.get(name, ()) for name in names], inputs)
 
     def indices(self, features: Any, name: str) -> list[int] | None:
-        """Return the indices of the inputs of chosen columns; None stands for all.
+        """Return the indices of the inputs of chosen columns; None stands for all, no columns for constants.
 
         Parameters
         ----------
@@ -58,8 +58,6 @@ class GivenColumns:
         if isinstance(features, str | bytes):
             raise ValueError(f"{name} must be a list of columns, such as [{features!r}]; got the text {features!r}")
         found = [place for feature in features for place in self._places(feature, name)]
-        if not found:
-            raise ValueError(f"{name} is empty; leave it None for all columns")
         if len(set(found)) < len(found):
             raise ValueError(f"{name} names a column twice: {list(features)}")
         return found
@@ -90,3 +88,8 @@ def chosen_inputs(model: Any, part: str) -> list[int] | None:
     """Return the indices of the inputs that a part of a model sees, "expert" or "gate"; None stands for all."""
     name = f"{part}_features"
     return GivenColumns.of(model).indices(getattr(model, name), name)
+
+
+def sees_inputs(model: Any, part: str) -> bool:
+    """Whether a part of a model, "expert" or "gate", sees any input; it is of constants otherwise."""
+    return chosen_inputs(model, part) != []

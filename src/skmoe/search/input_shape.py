@@ -38,7 +38,8 @@ def input_shape(rows: ModelRows, moments: TableMoments, parameters: MoEParameter
     """Look at a part of the rows, evenly spaced."""
     index = np.arange(0, rows.n, -(-rows.n // LOOK_ROWS))
     arrays = take_rows((rows.X, rows.y, rows.weight), index)
-    Z = to_numpy(rows.block(*arrays).V).T
+    block = rows.block(*arrays)
+    Z = to_numpy(block.V if rows.map.Dg > rows.map.intercept else block.U).T
     Z = Z[:, : Z.shape[1] - rows.map.intercept]
     skewness, light, heavy = shape_of(Z)
     return InputShape(

@@ -35,7 +35,7 @@ def whitening(
         flat = scale == 0
     scale[flat] = np.inf
     values, vectors = _eigen(second / np.outer(scale, scale), moments.rows)
-    keep = values > SINGULAR * max(values[-1], np.finfo(float).tiny)
+    keep = values > SINGULAR * np.max(values, initial=np.finfo(float).tiny)
     d = len(moments.mean)
     center, transform = np.zeros(d), np.zeros((d, int(np.sum(keep))))
     center[index] = mean if centered else 0.0

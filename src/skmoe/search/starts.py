@@ -115,7 +115,7 @@ def _labels(problem: Problem, kinds: Sequence[StartKind], rng: np.random.Generat
     Random labels; the nearest of k random rows in the inputs (Voronoi cells); or the nearest in inputs and output.
     """
     rows, k = problem.laid_out(), problem.k
-    Z, n = rows.gate_inputs(), rows.n
+    Z, n = rows.gate_inputs() if rows.map.Dg > rows.map.intercept else to_numpy(rows.X), rows.n
     if rows.map.intercept:
         Z = Z[:, :-1]
     family = problem.family

@@ -178,7 +178,7 @@ def most_experts(spec: ModelSpec, moments: TableMoments, config: SearchConfig) -
 def expert_rows(spec: ModelSpec, columns: int, config: SearchConfig) -> float:
     """Rows that an expert needs."""
     seen = columns if spec.expert_columns is None else len(spec.expert_columns)
-    return config.rows_per_expert_coefficient * spec.family.predictors * (seen + spec.intercept)
+    return config.rows_per_expert_coefficient * spec.family.predictors * max(1, seen + spec.intercept)
 
 
 def prepare(
@@ -218,11 +218,12 @@ def prepare(
     )
     jacobian, known = (0.0, 1.0) if working is None else _densities(spec.family, y, weight)
     units = {"log_jacobian": jacobian, "known": known}
-    if map.De == 0:
-        raise ValueError(
-            "the columns that experts see are zero in every row, and without intercepts there is nothing to learn; use "
-            "fit_intercept=True, or other columns"
-        )
+    for part, seen in (("experts see", map.De), ("the gate sees", map.Dg)):
+        if seen == 0:
+            raise ValueError(
+                f"the columns that {part} are none, or zero in every row, and without intercepts there is nothing to "
+                "learn; use fit_intercept=True, or other columns"
+            )
     if small:
         if rows.streamed and weight is not None:
             X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0] * scale

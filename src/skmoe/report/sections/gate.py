@@ -13,6 +13,7 @@ from skmoe.report.figures import draw
 from skmoe.report.gate_picture import GatePicture, gate_picture
 from skmoe.report.records import ExpertText, Figure, Table, expert_texts
 from skmoe.report.words import gate_in_words
+from skmoe.rows.chosen import sees_inputs
 
 __all__ = ["Gate", "gate"]
 
@@ -48,6 +49,8 @@ def gate(data: ReportData) -> Gate:
 
 
 def _remark(data: ReportData) -> str:
+    if not sees_inputs(data.model, "gate"):
+        return ""
     those = "the rows of the fit" if data.rows is None else "the given rows"
     return (
         f"Inputs are named by how much the gate changes with them over {those}. The rows of an expert are all rows, "

@@ -15,6 +15,7 @@ from skmoe.report.figures import matplotlib_is_installed
 from skmoe.report.held_out_classes import JudgedClasses
 from skmoe.report.records import Card, Verdict
 from skmoe.report.sections.trust import checks
+from skmoe.rows.chosen import sees_inputs
 
 __all__ = ["Overview", "overview"]
 
@@ -45,23 +46,30 @@ def _lead(data: ReportData) -> str:
     relation = (
         f"{shape} of {data.target} on the inputs" if family.ratio else f"{shape} between the inputs and {data.target}"
     )
+    relation = relation if sees_inputs(data.model, "expert") else f"constant prediction of {data.target}"
     if k == 1:
         return f"One regime: a single {relation} holds for all rows."
     return (
-        f"The rows fall into {k} regimes, each with its own {relation}, called an expert. A gate gives the probability "
-        "of each expert from the inputs of a row, and a prediction is the experts' mean, weighted by these "
-        f"probabilities.{_averaged(data)}"
+        f"The rows fall into {k} regimes, each with its own {relation}, called an expert. {_gate(data)}, and a "
+        f"prediction is the experts' mean, weighted by these probabilities.{_averaged(data)}"
     )
 
 
+def _gate(data: ReportData) -> str:
+    if sees_inputs(data.model, "gate"):
+        return "A gate gives the probability of each expert from the inputs of a row"
+    return "The probability of each expert is the same for all rows"
+
+
 def _lead_of_classes(data: ReportData) -> str:
-    relation = f"logistic regression of {data.target} ({', '.join(data.classes)}) on the inputs"
+    outputs = f"{data.target} ({', '.join(data.classes)})"
+    sees = sees_inputs(data.model, "expert")
+    relation = f"logistic regression of {outputs} on the inputs" if sees else f"constant prediction of {outputs}"
     if data.model.n_experts_ == 1:
         return f"One regime: a single {relation} holds for all rows."
     return (
-        f"The rows fall into {data.model.n_experts_} regimes, each with its own {relation}, called an expert. A gate "
-        "gives the probability of each expert from the inputs of a row, and the probability of a class is the "
-        f"experts', weighted by these.{_averaged(data)}"
+        f"The rows fall into {data.model.n_experts_} regimes, each with its own {relation}, called an expert. "
+        f"{_gate(data)}, and the probability of a class is the experts', weighted by these.{_averaged(data)}"
     )
 
 
