@@ -72,3 +72,23 @@ def test_one_expert_is_told_in_the_singular():
 
 def test_columns_are_named_or_numbered(fitted):
     assert feature_names(fitted) == ["x0", "x1", "x2"]
+
+
+def test_p_values_below_a_thousandth_and_zeros_are_written_as_such():
+    """Three digits of a P value of 1e-68, or of a coefficient that is rounding alone, say nothing."""
+    X = np.random.default_rng(0).normal([15, 300, 3000], [5, 17, 55], size=(500, 3)).round()
+    model = MoERegressor(1, random_state=0)
+    with pytest.warns(UserWarning, match="rounded"):
+        model.fit(X, X[:, 1] + X[:, 2])
+    frame, text = model.summary().to_frame(), str(model.summary())
+    assert model.expert_coef_[0, 0] != 0
+    assert frame["estimate"][1] == 0
+    assert frame["P>|t|"][2] < 1e-60
+    assert text.count("<0.001") == 2
+    assert "e-" not in text
+
+
+def test_small_effects_of_inputs_in_small_units_are_no_zeros():
+    X = np.random.default_rng(0).normal(size=(200, 2)) * [1e15, 1e-3]
+    model = MoERegressor(1, random_state=0).fit(X, X @ [1e-15, 1e3] + np.sin(np.arange(200)))
+    np.testing.assert_array_equal(model.summary().to_frame()["estimate"][1:3], model.expert_coef_[0])

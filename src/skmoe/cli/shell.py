@@ -192,11 +192,11 @@ def print_table(table: Any) -> None:
         wide = max(len(row[0]) for row in table.rows) if grouped and i == 1 else None
         drawn.add_column(_in_table(column), justify="right" if right else "left", no_wrap=right, min_width=wide)
     before = None
-    for row in table.rows:
+    for row in table.texts(digits=3):
         if grouped and row[0] != before:
             drawn.add_row(f"[bold]{_in_table(row[0])}[/bold]")
             before = row[0]
-        drawn.add_row(*(_in_table(_cell(value)) for value in row[grouped:]))
+        drawn.add_row(*map(_in_table, row[grouped:]))
     console.print(drawn)
     for line in table.notes:
         console.print(_in_table(line))
@@ -219,12 +219,6 @@ def _in_table(text: str) -> str:
     from rich.markup import escape
 
     return escape(shown(text, keep="\n"))
-
-
-def _cell(value: Any) -> str:
-    from skmoe.inference.summary import cell_text
-
-    return cell_text(value, 3)
 
 
 def print_json(value: Any) -> None:

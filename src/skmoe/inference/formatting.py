@@ -13,6 +13,7 @@ __all__ = [
     "experts",
     "fixed",
     "listed",
+    "p_value",
     "percent",
     "ratio_text",
     "short",
@@ -70,6 +71,13 @@ def percent(share: float) -> str:
     if 0.995 <= share < 1:
         return "over 99%"
     return f"{100 * share:.0f}%"
+
+
+def p_value(value: float, unknown: str = "") -> str:
+    """A P value with three decimals; what is smaller than that can tell is below 0.001."""
+    if np.isnan(value):
+        return unknown
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def with_interval(value: float, error: float, dof: float = np.inf) -> str:

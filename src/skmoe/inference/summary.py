@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import stdtr
 
 from skmoe.inference.covariance import split_errors
-from skmoe.inference.formatting import ratio_text
+from skmoe.inference.formatting import p_value, ratio_text
 from skmoe.inference.held_out import seen_counts, seen_where
 from skmoe.inference.intervals import Ends, gate_dof, intervals_of
 from skmoe.model.families import NegativeBinomialExposureFamily, PoissonExposureFamily, StudentFamily
@@ -18,9 +19,11 @@ from skmoe.rows.chosen import chosen_inputs
 from skmoe.rows.table_errors import listed
 from skmoe.rows.visible import visible
 
-COLUMNS = ("part", "term", "estimate", "std. error", "t", "P>|t|", "[0.025", "0.975]")
+P_VALUES = "P>|t|"
+COLUMNS = ("part", "term", "estimate", "std. error", "t", P_VALUES, "[0.025", "0.975]")
 RATIOS = {"rate ratio": "the mean count", "mean ratio": "the mean", "odds ratio": "the odds"}
 MOST_LOG = 700.0  # whose exponential is a number
+ROUNDING = 1e-10  # share of the largest effect below which a number is zero but for rounding
 
 __all__ = ["Summary", "cell_text", "feature_names", "filled_gaps", "summarise"]
 
@@ -57,8 +60,24 @@ class Summary:
             raise ImportError("to_frame needs pandas: pip install pandas; str() prints the table without it") from error
         return pd.DataFrame(self.rows, columns=list(self.columns))
 
+    def texts(self, digits: int = 4) -> list[list[str]]:
+        """Cells as text, a list for each row.
+
+        Parameters
+        ----------
+        digits : int
+            Significant digits of numbers.
+
+        Returns
+        -------
+        list of list of str
+            Texts; P values have three decimals, and NaN is empty.
+        """
+        columns = [p_value if name == P_VALUES else partial(cell_text, digits=digits) for name in self.columns]
+        return [[text(value) for text, value in zip(columns, row, strict=True)] for row in self.rows]
+
     def __str__(self) -> str:
-        cells = [[visible(cell_text(value)) for value in row] for row in self.rows]
+        cells = [[visible(text) for text in row] for row in self.texts()]
         columns = [visible(column) for column in self.columns]
         widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
         number = [all(isinstance(row[i], float | int) for row in self.rows) for i in range(len(widths))]
@@ -187,9 +206,24 @@ def _terms(
     model: Any, names: Sequence[str], seen_by: str, coef: np.ndarray, shift: np.ndarray
 ) -> list[tuple[str, np.ndarray]]:
     """Names of an intercept and coefficients, and what is told of each."""
+    coef, shift = _without_rounding(model, coef, shift)
     terms = [("intercept", shift)] if model.fit_intercept and model.method != "spectral" else []
     chosen = chosen_inputs(model, seen_by)
     return terms + [(names[j], coef[j]) for j in (range(len(names)) if chosen is None else chosen)]
+
+
+def _without_rounding(model: Any, coef: np.ndarray, shift: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same (d, 4) and (4,) numbers, where those are zero that are no more than rounding.
+
+    They are tiny beside the largest effect over the range of an input, or beside their own standard errors.
+    """
+    seen = model.history_["inputs"]
+    span = np.append(np.subtract(seen["high"], seen["low"]) if "low" in seen else np.ones(len(coef)), 1.0)
+    told = np.vstack([coef, shift])
+    effect = np.abs(told) * span[:, None]
+    told = np.where(effect < ROUNDING * np.max(effect[:-1, 0], initial=0.0), 0.0, told)
+    told[np.abs(told[:, 0]) < ROUNDING * np.where(np.isfinite(told[:, 1]), told[:, 1], 0.0), 0] = 0.0
+    return told[:-1], told[-1]
 
 
 def _row(

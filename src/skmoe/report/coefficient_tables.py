@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from skmoe.inference.formatting import ratio_text, three_digits
+from skmoe.inference.formatting import p_value, ratio_text, three_digits
 from skmoe.report.data import Coefficient, ReportData
 from skmoe.report.records import Number, Table
 
@@ -55,9 +55,8 @@ def all_coefficients(data: ReportData) -> Table:
     robust = [Coefficient(*row[:8]).error for row in data.model.summary(robust=True).rows]
     rows: list[tuple[str | Number, ...]] = []
     for c, robust_error in zip(data.coefficients, robust, strict=True):
-        p = "< 0.001" if c.p < 0.001 else f"{c.p:.3f}" if c.p == c.p else "–"
         numbers = (Number(value) for value in (c.estimate, c.low, c.high, c.error, robust_error, c.t))
-        rows.append((c.term, re.sub(SHARE, "", c.part), *numbers, Number(c.p, p)))
+        rows.append((c.term, re.sub(SHARE, "", c.part), *numbers, Number(c.p, p_value(c.p, "–"))))
     name = data.model.parameters_.family.ratio
     units = f"logs of {name}s for experts, in the units of the inputs" if name else None
     return Table(
