@@ -179,6 +179,14 @@ def test_question_mark_among_few_numbers_is_a_gap_and_no_category():
     assert "column 'x': '?' (1 row) counted as missing" in told(encoder)
 
 
+def test_a_target_of_numbers_with_a_row_of_totals_is_no_class():
+    sales = [*(f"{i}.5" for i in range(60)), "Total"]
+    with pytest.raises(TableError, match=r"'y' would be numbers but for 'Total' \(1 row\); mend or remove such rows"):
+        learned({"x": np.arange(61.0), "y": sales})
+    with pytest.raises(TableError, match="holds text such as 'no'; MoEClassifier takes"):
+        learned({"x": np.arange(60.0), "y": ["no", "1", "yes"] * 20})
+
+
 def test_stray_text_among_few_numbers_is_refused_but_open_ends_are_categories():
     stray = [str(i % 15) for i in range(300)]
     stray[7] = "x"

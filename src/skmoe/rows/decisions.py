@@ -14,7 +14,7 @@ from skmoe.rows.dates import CLOCK
 from skmoe.rows.profiles import MOST_DIFFERENT, ColumnProfile, DateRange, median
 from skmoe.rows.table_errors import TableError, arrow, listed
 
-__all__ = ["MOST_CATEGORIES", "Decision", "bad_columns", "decide", "rare_rows"]
+__all__ = ["MOST_CATEGORIES", "Decision", "bad_columns", "decide", "rare_rows", "times"]
 
 MOST_CATEGORIES = 20  # with an input of their own, at two coefficients for each expert; the rest counts as rare
 MOST_EMPTY = 0.5  # part of a column of numbers that may be filled in; a column with more gaps is left out
@@ -120,11 +120,12 @@ def _kind_of_text(profile: ColumnProfile) -> tuple[str, str]:
         return "date", ""
     different = MOST_DIFFERENT if counts is None else len(counts) - len(profile.odd)
     if 2 * profile.numbers >= present and different > FEW_NUMBERS:
-        return "", f"would be numbers but for {_times(profile.odd)}"
+        return "", f"would be numbers but for {times(profile.odd)}"
     return "category", ""
 
 
-def _times(texts: dict[str, int], most: int = 4) -> str:
+def times(texts: dict[str, int], most: int = 4) -> str:
+    """The most frequent of some texts, each with its number of rows."""
     often = sorted(texts.items(), key=lambda item: -item[1])
     return listed([f"{text!r} ({_rows(count)})" for text, count in often], most)
 
@@ -141,7 +142,7 @@ def _one_number(profile: ColumnProfile, kind: str, missing: str, dates: Sequence
     """Numbers, yes/no and dates: one input, or one a part, and one more for gaps."""
     name, marks = profile.name, dict(profile.marks) if kind == "number" else {}
     gaps = profile.missing + sum(marks.values())
-    notes = [f"column {name!r}: {_times(marks)} counted as missing"] if marks else []
+    notes = [f"column {name!r}: {times(marks)} counted as missing"] if marks else []
     if kind == "number" and profile.grouped:
         notes.append(f"column {name!r}: numbers with thousand separators or signs of a currency or percent were read")
     parts: tuple[str, ...] = ()
@@ -249,7 +250,7 @@ def _categories(profile: ColumnProfile, missing: str, known: Column | None, most
     categories = sorted((t for t in own if t not in (OTHER, GAP)), key=lambda t: (place.get(t, len(place)), t))
     notes = []
     if 2 * profile.numbers >= rows and profile.odd:
-        notes.append(f"column {name!r} holds numbers but for {_times(profile.odd)}, and is taken as categories")
+        notes.append(f"column {name!r} holds numbers but for {times(profile.odd)}, and is taken as categories")
     categories += [text for text in (OTHER, GAP) if text in own]
     pool, pool_rows = None, sum(counts[text] for text in rare)
     if rare:

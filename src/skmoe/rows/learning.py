@@ -12,7 +12,7 @@ import numpy as np
 from skmoe.rows.advice import Advice, Advised
 from skmoe.rows.columns import Column, is_text, numbers_of
 from skmoe.rows.dates import DATE_PARTS
-from skmoe.rows.decisions import Decision, bad_columns
+from skmoe.rows.decisions import Decision, bad_columns, times
 from skmoe.rows.files import FileTable
 from skmoe.rows.input_limit import decide_all
 from skmoe.rows.profiles import ColumnProfile, RowSample
@@ -266,6 +266,10 @@ def _check_output(seen: _Pass, request: Request) -> None:
         raise TableError(f"target {request.target!r} must hold numbers; it holds dates")
     if target.odd or (is_text(target.type) and not target.may_be_numbers and target.counts):
         odd = next(iter(target.odd or target.counts or {}), "")
+        if 2 * target.numbers >= target.rows - target.missing > 0:
+            raise TableError(
+                f"target {request.target!r} would be numbers but for {times(target.odd)}; mend or remove such rows"
+            )
         text = f"target {request.target!r} must hold numbers; it holds text such as {odd!r}"
         raise TableError(Advised(text, Advice.CLASSES))
     if seen.used == 0 and not target.numbers:
