@@ -191,6 +191,17 @@ def test_weights_of_rows_are_repeated_rows(table, model):
         assert (a.share, a.probability, a.prediction) == pytest.approx((b.share, b.probability, b.prediction))
 
 
+def test_the_smallest_and_the_largest_value_are_values_and_no_ranges():
+    """Days of reduced activity "up to 0" are none."""
+    days = np.repeat([0.0, 1.0, 7.0, 14.0], 25)
+    for value, text in ((0.0, "reduced 0"), (14.0, "reduced 14")):
+        its = np.where(days == value, 1.0, 0.01)
+        rows = ExpertRows(days[:, None], np.full(100, 0.01), its / its.sum(), 0.25, np.ones(100, dtype=bool))
+        found, inside = condition(Input("reduced", (0,)), 1.0, False, rows)
+        assert found.here == text
+        np.testing.assert_array_equal(inside, days == value)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_range_of_largest_excess_is_the_best_of_all(seed):
     rng = np.random.default_rng(seed)

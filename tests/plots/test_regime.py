@@ -186,3 +186,19 @@ def test_an_expert_that_no_row_most_probably_belongs_to_is_a_line_without_dots(b
     display = plots.ExpertDisplay.from_estimator(model, X[far], y[far], 0)
     assert display.x.shape == display.y.shape == (0,)
     assert np.isfinite(display.line).any()
+
+
+@pytest.mark.parametrize("family", ["poisson", "gamma"])
+def test_dots_of_counts_and_of_times_are_never_negative(family):
+    """Residuals of outputs whose mean is multiplied by the inputs are multiplied as well."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    mean = np.exp(X @ [0.8, 1.2])
+    y = rng.poisson(mean) if family == "poisson" else rng.gamma(2.0, mean / 2)
+    model = MoERegressor(1, family=family, random_state=0).fit(X, y.astype(float))
+    display = plots.ExpertDisplay.from_estimator(model, X, y, 0, feature="x1", **NUMBERS)
+    assert np.min(display.y) >= 0
+    level = np.exp(
+        model.expert_intercept_[0] + model.expert_coef_[0] @ [X[:, 0].mean(), 0] + model.expert_coef_[0, 1] * X[:, 1]
+    )
+    np.testing.assert_allclose(display.y / level, y / model.expert_predict(X)[:, 0], rtol=1e-6)

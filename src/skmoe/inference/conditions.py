@@ -146,6 +146,8 @@ def _range(values: np.ndarray, order: np.ndarray, span: float, rows: ExpertRows)
     first, last = _number(low, span), _number(high, span)
     if not (below or above):
         return "anywhere", np.ones(len(values), dtype=bool)
+    if high <= np.min(values) or low >= np.max(values):  # one value: "up to" the smallest would be no range
+        return first, values == low
     if not below:
         # a border that is rounded to the end of all values would say nothing: the next value then does
         ends = last == _number(np.max(values), span)

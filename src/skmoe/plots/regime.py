@@ -167,7 +167,8 @@ class ExpertDisplay(Display):
 
     Its rows are those that most probably belong to it given inputs and output. They are drawn as partial residuals:
     what the expert predicts at the row's value of the input, other inputs at their means over its rows, plus the row's
-    residual. So dots lie about the line as outputs lie about the expert's predictions.
+    residual. So dots lie about the line as outputs lie about the expert's predictions. Where inputs multiply the mean,
+    as of counts and times, so do residuals: a dot is that prediction times the row's output over its own prediction.
 
     Attributes
     ----------
@@ -239,7 +240,9 @@ class ExpertDisplay(Display):
         moved = np.tile(center, (len(mine), 1))
         moved[:, one.columns] = X[np.ix_(mine, one.columns)]
         means = model.parameters_.expert_means
-        outputs = y[mine] - means(X[mine])[:, i] + means(moved)[:, i]
+        mean, there = means(X[mine])[:, i], means(moved)[:, i]
+        multiplied = model.parameters_.family.ratio in ("rate ratio", "mean ratio")
+        outputs = y[mine] * there / np.maximum(mean, np.finfo(float).tiny) if multiplied else y[mine] - mean + there
         line = np.where(seen, means(one.rows(center))[:, i], np.nan)
         x = one.place(X[mine], spread=True)
         alone = X.shape[1] == len(one.columns)
