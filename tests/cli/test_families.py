@@ -64,6 +64,9 @@ def test_classes_are_fitted_and_predicted(folder):
     assert "1 of 500 rows have no target 'answer' and were left out" in result.stderr
     assert "odds ratio" in result.stdout
     assert "499 rows, accuracy 0.8" in result.stdout
+    answers = read_csv((folder / "rows.csv").read_text())["answer"]
+    share = max(answers.count(label) for label in ("no", "yes")) / 499
+    assert f" on them (always naming the most frequent class: {share:.3f}); model in" in result.stdout
     model = skmoe.load(folder / "c.skmoe")
     assert model.classes_.tolist() == ["no", "yes"]
     found = read_csv(run("predict", folder / "c.skmoe", folder / "rows.csv", "--proba", "--gate", "--out", "-").stdout)
@@ -231,6 +234,9 @@ def test_comparison_takes_families_exposures_and_classes(measured, folder):
     assert told["least squares"]["log_density"]["mean"] is None  # of counts it has none
     words = ("--columns", "a,b", "--experts", 2, "--folds", 2, "--json")
     answer = run("compare", folder / "rows.csv", "--target", "answer", "--family", "classes", *words)
+    answered = read_csv((folder / "rows.csv").read_text())["answer"]
+    shares = [answered.count(label) / 499 for label in ("no", "yes")]
+    assert json.loads(answer.stdout)["base_rate"] == pytest.approx(max(shares))
     told = json.loads(answer.stdout)["methods"]
     assert set(told) == {"mixture of experts", "logistic regression", "gradient boosting"}
     assert told["mixture of experts"]["log_loss"]["mean"] < told["logistic regression"]["log_loss"]["mean"]

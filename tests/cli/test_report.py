@@ -21,6 +21,7 @@ def test_report_without_rows_says_what_is_missing(walk, tmp_path):
     assert result.exit_code == 0, result.output
     assert "kind=stone" in (page := (tmp_path / "r.html").read_text())
     assert "Written from the model alone." in page
+    assert "<h1>Regimes of y</h1>" in page  # and not of a file
 
 
 def test_report_holds_rows_of_the_fit_out_in_folds(walk, tmp_path):
@@ -31,6 +32,7 @@ def test_report_holds_rows_of_the_fit_out_in_folds(walk, tmp_path):
     page = (tmp_path / "r.html").read_text()
     assert "Each row was predicted by a model fitted to the other rows, in 2 folds" in page
     assert "On 387 rows held out" in page
+    assert "<small>root mean squared error, in the units of y; least squares " in page
     without = run(*words, "--folds", 0)
     assert "fitting again" not in without.stderr
     assert "No rows were held out" in (tmp_path / "r.html").read_text()

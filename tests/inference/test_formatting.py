@@ -67,3 +67,7 @@ def test_listed_joins_as_a_sentence_does():
 )
 def test_ratios_near_one_are_told_from_it(value, text):
     assert ratio_text(value) == text
+
+
+def test_a_spread_of_rounding_alone_is_not_written():
+    assert with_spread(29 / 30, 1.2e-16) == "0.967"

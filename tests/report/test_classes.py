@@ -69,6 +69,9 @@ def test_page_says_what_the_model_says(model, rows, given):
     ratio = np.exp(model.expert_coef_[strongest, 0, 0])
     assert f"the odds of answer being yes rather than no are multiplied by {ratio:.3g} (" in words
     assert "noise" not in words
+    always = f"{100 * max(np.mean(rows[1] == label) for label in ('no', 'yes')):.0f}%"
+    assert f"; the most frequent one came in {always}." in words
+    assert f"always naming the most frequent class {always}; logistic regression" in words
     for _, finding, said in model.diagnose(*rows).rows:
         assert finding in words
         assert said in words

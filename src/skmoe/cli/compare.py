@@ -93,15 +93,20 @@ def compare(
     by_fold = {name: [result.measured() for result in results] for name, results in found.items()}
     pooled = {name: _pooled([result.judged for result in results]) for name, results in found.items()}
     results = {name: _summarised(by_fold[name], measures_of(pooled[name]), measures) for name in found}
+    mixture, simplest = pooled["mixture of experts"], "logistic regression" if classes else "least squares"
+    base_rate = {"base_rate": mixture.base_rate} if classes else {}
     if as_machine:
         plain = {n: {m: v._asdict() for m, v in r.items()} for n, r in results.items()}
-        told_of = {"target": target, "rows": len(y), "folds": folds, "seed": seed}
+        told_of = {"target": target, "rows": len(y), "folds": folds, "seed": seed, **base_rate}
         print_json({**told_of, "methods": plain, "by_fold": by_fold})
     else:
         numbers = {name: [row["n_experts"] for row in rows] for name, rows in by_fold.items()}
         title = f"{target}: {len(y)} rows held out in {folds} folds, ± spread over folds"
-        print_table(_table(results, numbers, title, measures))
-    mixture, simplest = pooled["mixture of experts"], "logistic regression" if classes else "least squares"
+        table = _table(results, numbers, title, measures)
+        table.notes += [
+            f"always naming the most frequent class has accuracy {share:.3f}" for share in base_rate.values()
+        ]
+        print_table(table)
     if said := mixture.shortfall(pooled[simplest]):
         note(said)
     if not all(row["converged"] for row in by_fold["mixture of experts"]):

@@ -29,6 +29,11 @@ from skmoe.cli.shell import check_output, check_page_name, note, print_json, pri
 __all__ = ["fit"]
 
 MOST_FEW = 10  # whole numbers that may be classes
+ON_THE_ROWS = {
+    "r2": ", R2 {:.3f} on them",
+    "accuracy": ", accuracy {:.3f} on them",
+    "base_rate": " (always naming the most frequent class: {:.3f})",
+}
 
 
 def fit(
@@ -175,9 +180,7 @@ def fit(
             print_table(model.regimes())
         for line in held_out_lines(model):
             say(line)
-        on_them = "".join(
-            f", {'R2' if name == 'r2' else name} {value:.3f} on them" for name, value in fit_of_rows.items()
-        )
+        on_them = "".join(ON_THE_ROWS[name].format(value) for name, value in fit_of_rows.items())
         say(f"{used} rows{on_them}; model in {out}")
     if unstable := stability_in_words(model):
         note(unstable)
@@ -193,14 +196,23 @@ def fit(
 
 
 def _score(model: Any, X: Any, y: Any, weight: Any) -> dict[str, float]:
-    """R2, or accuracy of a classifier, on the rows of the fit; rows that are streamed count alike.
+    """R2, or accuracy of a classifier and of its most frequent class, on the rows of the fit.
 
-    Nothing for outputs of several columns.
+    Rows that are streamed count alike. Nothing for outputs of several columns.
     """
     if model.parameters_.family.columns > 1:
         return {}
-    value = model.score(X, y) if hasattr(X.X, "chunks") else model.score(X, y, sample_weight=weight)
-    return {"accuracy" if hasattr(model, "classes_") else "r2": value}
+    streamed = hasattr(X.X, "chunks")
+    value = model.score(X, y) if streamed else model.score(X, y, sample_weight=weight)
+    if not hasattr(model, "classes_"):
+        return {"r2": value}
+    import numpy as np
+
+    from skmoe.rows.blocks import in_memory
+
+    (labels,) = in_memory(y)
+    shares = [float(np.average(labels == label, weights=None if streamed else weight)) for label in np.unique(labels)]
+    return {"accuracy": value, "base_rate": max(shares)}
 
 
 def _few_values(target: str, y: Any) -> str:

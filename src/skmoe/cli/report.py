@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
@@ -75,7 +74,7 @@ def report(
     X, y, weight = (None, None, None) if given is None else (given.X, given.y, given.weight)
     test_rows = None if held_out is None else (held_out.X, held_out.y)
     with replacing(html) as beside:
-        about: dict[str, Any] = {"title": Path(model).stem, "target": encoder.target, "test": test_rows, "folds": folds}
+        about: dict[str, Any] = {"target": encoder.target, "test": test_rows, "folds": folds}
         write(fitted, beside, X, y, sample_weight=weight, **about)
     note(f"report in {html}")
 

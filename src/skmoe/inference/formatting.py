@@ -22,7 +22,7 @@ __all__ = [
     "with_spread",
 ]
 
-NEAREST = 1e-9  # distance of a ratio from 1 below which it is 1 for all that can be told
+NEAREST = 1e-9  # relative difference of two numbers below which they are the same for all that can be told
 MINUS = "−"
 TWO_SIDED_95 = float(ndtri(0.975))
 """Standard errors on either side of an estimate that make a 95% interval."""
@@ -93,7 +93,7 @@ def with_spread(mean: float, spread: float) -> str:
     """A mean and its spread to the same decimals: two digits of the spread, and no exponents; empty for NaN."""
     if np.isnan(mean):
         return ""
-    if not (np.isfinite(spread) and spread > 0):
+    if not (np.isfinite(spread) and spread > NEAREST * abs(mean)):  # rounding is no spread
         return three_digits(mean)
     decimals = max(0, 1 - int(np.floor(np.log10(spread))))
     return f"{fixed(mean, decimals)} ± {fixed(spread, decimals)}"

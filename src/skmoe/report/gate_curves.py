@@ -34,6 +34,8 @@ class GateCurve:
         Rows by value of the input, relative to the fullest bin.
     labels : tuple of str
         What the places are called where the input is text or has two values; else empty.
+    rows : int
+        How many rows the probabilities are averaged over.
     """
 
     input: Input
@@ -41,6 +43,7 @@ class GateCurve:
     curves: np.ndarray
     histogram: np.ndarray
     labels: tuple[str, ...]
+    rows: int
 
     @property
     def name(self) -> str:
@@ -65,6 +68,7 @@ def _curve(model: Any, X: np.ndarray, one: Input) -> GateCurve:
         axis = axis.at(np.linspace(low, high, GRID)) if high > low else axis
         ends = (axis.places[0], axis.places[-1])
         counts = np.histogram(axis.place(X), bins=BINS, range=ends)[0]
-    table = np.concatenate([axis.rows(row) for row in X[evenly_spaced(len(X), AVERAGED_ROWS)]])
+    some = X[evenly_spaced(len(X), AVERAGED_ROWS)]
+    table = np.concatenate([axis.rows(row) for row in some])
     P = np.reshape(model.parameters_.gate_proba(table), (-1, len(axis.places), model.n_experts_))
-    return GateCurve(one, axis.places, np.mean(P, axis=0).T, counts / max(np.max(counts), 1), axis.labels)
+    return GateCurve(one, axis.places, np.mean(P, axis=0).T, counts / max(np.max(counts), 1), axis.labels, len(some))

@@ -86,19 +86,20 @@ class GateInput:
 
 @dataclass(frozen=True)
 class GatePicture:
-    """The gate along one input at a time: `inputs[0]` is drawn in the page itself."""
+    """The gate along one input at a time, averaged over so many rows: `inputs[0]` is drawn in the page itself."""
 
     box: Box
     grid: tuple[GridLine, ...]
     experts: tuple[ExpertText, ...]
     inputs: tuple[GateInput, ...]
+    rows: int
 
 
 def gate_picture(curves: Sequence[GateCurve]) -> GatePicture:
     """Lay out gate curves, of which there is at least one."""
     lines = [GridLine(f"{BOX.y(p):g}", f"{BOX.y(p) + 4:g}", f"{100 * p:.0f}%") for p in (0, 0.25, 0.5, 0.75, 1)]
     experts = expert_texts([f"expert {i + 1}" for i in range(len(curves[0].curves))])
-    return GatePicture(BOX, tuple(lines), experts, tuple(_input(curve) for curve in curves))
+    return GatePicture(BOX, tuple(lines), experts, tuple(_input(curve) for curve in curves), curves[0].rows)
 
 
 def _input(curve: GateCurve) -> GateInput:

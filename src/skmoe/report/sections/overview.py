@@ -120,10 +120,12 @@ def _held_out(data: ReportData) -> tuple[Card, ...]:
     if isinstance(found.mixture, JudgedClasses):
         rivals = "; ".join(f"{rival.method} {three_digits(rival.log_loss)}" for rival in found.rivals)
         loss = Card("Log loss on rows held out", three_digits(found.mixture.log_loss), rivals or "smaller is better")
-        right = "; ".join(f"{rival.method} {percent(rival.accuracy)}" for rival in found.rivals)
-        return loss, Card("Accuracy on rows held out", percent(found.mixture.accuracy), right or f"of {found.n:,} rows")
+        always = f"always naming the most frequent class {percent(found.mixture.base_rate)}"
+        right = "; ".join([always, *(f"{rival.method} {percent(rival.accuracy)}" for rival in found.rivals)])
+        return loss, Card("Accuracy on rows held out", percent(found.mixture.accuracy), right)
     rivals = "; ".join(f"{rival.method} {three_digits(rival.rmse)}" for rival in found.rivals)
-    error = Card("Error on rows held out", three_digits(found.mixture.rmse), rivals or "root mean squared error")
+    what = f"root mean squared error, in the units of {data.target}{'; ' if rivals else ''}{rivals}"
+    error = Card("Error on rows held out", three_digits(found.mixture.rmse), what)
     inside = percent(found.mixture.inside(0.9))
     return error, Card("Inside 90% intervals", inside, f"of {found.n:,} outputs held out")
 

@@ -57,7 +57,8 @@ def _of_classes(data: ReportData, found: Judgement) -> Prediction:
     words = (
         f"{_averaged(data)}On {found.n:,} rows held out, the log loss of {data.target}, the mean negative log "
         f"probability of the class that came, is {three_digits(mixture.log_loss)}{', ' + beside if beside else ''}. "
-        f"The most probable class came in {percent(mixture.accuracy)} of the rows."
+        f"The most probable class came in {percent(mixture.accuracy)} of the rows; the most frequent one came in "
+        f"{percent(mixture.base_rate)}."
     )
     rows = tuple(
         (m.method, Number(m.log_loss), Number(m.accuracy, f"{100 * m.accuracy:.1f}%"), Number(m.brier))
