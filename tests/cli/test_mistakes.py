@@ -77,6 +77,16 @@ MISTAKES = {
     "missing file": (["fit", "nowhere.csv", *FIT, *OUT], "no such file"),
     "directory": (["fit", ".", *FIT, *OUT], "this folder holds files that are no tables"),
     "wrong column": (["fit", "good.csv", "--target", "price", *OUT], "no column 'price'; the table has x, z, kind, y"),
+    "reference without category": (
+        ["fit", "good.csv", *FIT, *OUT, "--reference", "kind"],
+        "--reference is COLUMN=CATEGORY, such as kind=house; got 'kind'",
+    ),
+    "reference that is not there": (
+        ["fit", "good.csv", *FIT, *OUT, "--reference", "kind=none"],
+        "column 'kind' has no category 'none'; its categories are a, b",
+    ),
+    "reference of numbers": (["fit", "good.csv", *FIT, *OUT, "--reference", "x=1"], "it is no column of categories"),
+    "reference nowhere": (["fit", "good.csv", *FIT, *OUT, "--reference", "size=1"], "there is no column 'size'"),
     "text target": (["fit", "good.csv", "--target", "kind", *OUT], "must hold numbers; it holds text such as 'a'"),
     "one class": (["fit", "flat.csv", *FIT, *OUT, "--family", "classes"], "target 'y' holds one class, 2; two or more"),
     "constant target": (["fit", "flat.csv", *FIT, *OUT], "is 2 in every row"),

@@ -120,6 +120,20 @@ def test_other_methods_can_be_asked_for(tmp_path, how):
     assert skmoe.load(tmp_path / "m.skmoe").method == how[0]
 
 
+def test_reference_is_the_one_asked_for(walk, tmp_path):
+    words = ("--target", "y", "--experts", 1, "--out", tmp_path / "m.skmoe", "--reference", "kind=wood")
+    for missing in ("level", "drop"):  # which looks at the rows twice
+        result = run("fit", walk[0] / "rows.csv", *words, "--missing", missing)
+        assert result.exit_code == 0, result.output
+        assert "coefficients compare with 'wood'" in result.stderr
+        assert skmoe.load(tmp_path / "m.skmoe").encoded_feature_names_.tolist() == [
+            "x",
+            "age",
+            "kind=brick",
+            "kind=stone",
+        ]
+
+
 def test_predictions_keep_order_and_gaps(walk):
     folder, columns, _ = walk
     out = folder / "p.csv"

@@ -77,6 +77,7 @@ def fit(
     missing: tables.Missing = "level",
     unseen: tables.Unseen = "other",
     categorical: tables.Categorical = None,
+    reference: tables.Reference = None,
     dates: tables.Dates = "days,month,weekday,hour",
     separator: tables.Separator = None,
     decimal: tables.Decimal = None,
@@ -92,7 +93,8 @@ def fit(
 ) -> None:
     """Fit a mixture of experts to a table and save it.
 
-    Text becomes categories, compared with the first in alphabetical order; rare ones count as one, gaps as one more.
+    Text becomes categories, compared with the first in alphabetical order or with --reference; rare ones count as one,
+    gaps as one more.
     Ctrl-C keeps the best model so far. What the paper ran is --method spectral --input-law standard --moments plain
     --decomposition orth-als --radius 1.
 
@@ -135,6 +137,7 @@ def fit(
         unseen=unseen,
         dates=dates,
         output=told.columns(table.names),
+        reference=reference,
     )
     gate, experts_see = (
         tables.inputs_among(written, table, encoder, option) if written else None

@@ -22,6 +22,7 @@ __all__ = [
     "Drop",
     "Encoding",
     "Missing",
+    "Reference",
     "Separator",
     "Target",
     "Unseen",
@@ -44,6 +45,12 @@ Columns = Annotated[
 Drop = Annotated[list[str] | None, typer.Option(help="Column to leave out; repeat it, or split names by commas.")]
 Categorical = Annotated[
     list[str] | None, typer.Option(help="Columns of numbers whose values are categories; repeat, or split by commas.")
+]
+Reference = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="COLUMN=CATEGORY: the others of that column are compared with it; by default the first. Repeat it."
+    ),
 ]
 Missing = Annotated[
     str,
@@ -130,6 +137,7 @@ def learn_table(
     unseen: str = "other",
     dates: str | None = None,
     output: OutputColumns | None = None,
+    reference: Sequence[str] | None = None,
 ) -> TableEncoder:
     """Decide what the columns of a table become, and say what its owner should know."""
     from skmoe.rows import TableEncoder
@@ -146,10 +154,19 @@ def learn_table(
         unseen=unseen,
         dates=[part.strip() for part in dates.split(",")] if dates else USUAL_DATES,
         output=output,
+        reference=_references(reference or ()),
     )
     for line in encoder.notes:
         note(line)
     return encoder
+
+
+def _references(written: Sequence[str]) -> dict[str, str]:
+    """Columns and their references, of texts such as "kind=house"."""
+    if wrong := next((text for text in written if "=" not in text), None):
+        raise ValueError(f"--reference is COLUMN=CATEGORY, such as kind=house; got {wrong!r}")
+    parts = (text.partition("=") for text in written)
+    return {column.strip(): category.strip() for column, _, category in parts}
 
 
 def rows_of(table: FileTable, encoder: TableEncoder) -> tuple[EncodedTable, Any, Any]:

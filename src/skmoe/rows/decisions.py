@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,7 @@ from skmoe.rows.dates import CLOCK
 from skmoe.rows.profiles import MOST_DIFFERENT, ColumnProfile, DateRange, median
 from skmoe.rows.table_errors import TableError, arrow, listed
 
-__all__ = ["MOST_CATEGORIES", "Decision", "bad_columns", "decide", "rare_rows", "times"]
+__all__ = ["MOST_CATEGORIES", "Decision", "bad_columns", "check_references", "decide", "rare_rows", "times"]
 
 MOST_CATEGORIES = 20  # with an input of their own, at two coefficients for each expert; the rest counts as rare
 MOST_EMPTY = 0.5  # part of a column of numbers that may be filled in; a column with more gaps is left out
@@ -45,6 +45,15 @@ def bad_columns(where: str, decisions: Sequence[Decision]) -> None:
     told = "; ".join(f"column {d.name!r} {d.bad}" for d in bad)
     names, it = [d.name for d in bad], "it" if len(bad) == 1 else "them"
     raise TableError(Advised(f"{where}: {told}", Advice.DROP, names=names, it=it))
+
+
+def check_references(decisions: Sequence[Decision], reference: Mapping[str, str]) -> None:
+    """Refuse a reference that is no category with rows enough; "other" and "missing" are none."""
+    for one in decisions:
+        known = [] if one.column is None else [text for text in one.column.categories if text not in (OTHER, GAP)]
+        if one.name in reference and reference[one.name] not in known:
+            has = f"its categories are {listed(known)}" if known else "it is no column of categories"
+            raise TableError(f"reference: column {one.name!r} has no category {reference[one.name]!r}; {has}")
 
 
 def decide(

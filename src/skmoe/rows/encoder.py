@@ -64,6 +64,7 @@ class TableEncoder:
         unseen: str = "other",
         dates: Sequence[str] = USUAL_DATES,
         output: OutputColumns | None = None,
+        reference: Mapping[str, str] | None = None,
     ) -> TableEncoder:
         """Look at all rows of a table, a batch at a time, and decide what each of its columns becomes.
 
@@ -92,6 +93,8 @@ class TableEncoder:
             What dates become; "days" are those since the first date.
         output : OutputColumns, optional
             Columns that tell of an output beside the target, such as exposures; they are no inputs.
+        reference : dict of str to str, optional
+            Categories that the others of their columns are compared with; by default the first.
 
         Returns
         -------
@@ -100,7 +103,7 @@ class TableEncoder:
         """
         check_unseen(unseen)
         beside = () if output is None else output.names
-        request = Request(target, weights, columns, drop, categorical, missing, dates, beside)
+        request = Request(target, weights, columns, drop, categorical, missing, dates, beside, reference or {})
         found = learn_columns(open_table(table), request)
         return cls(
             target,

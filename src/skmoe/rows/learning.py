@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from skmoe.rows.advice import Advice, Advised
 from skmoe.rows.columns import Column, is_text, numbers_of
 from skmoe.rows.dates import DATE_PARTS
-from skmoe.rows.decisions import Decision, bad_columns, times
+from skmoe.rows.decisions import Decision, bad_columns, check_references, times
 from skmoe.rows.files import FileTable
 from skmoe.rows.input_limit import decide_all
 from skmoe.rows.profiles import ColumnProfile, RowSample
@@ -49,6 +49,8 @@ class Request:
         What dates become, of `skmoe.rows.dates.DATE_PARTS`.
     beside : sequence of str
         Columns of numbers that tell of an output beside the target.
+    reference : dict of str to str
+        Categories that the others of their columns are compared with; by default the first.
     """
 
     target: str
@@ -59,6 +61,7 @@ class Request:
     missing: str = "level"
     dates: Sequence[str] = USUAL_DATES
     beside: Sequence[str] = ()
+    reference: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def needed(self) -> list[str]:
@@ -78,6 +81,7 @@ class Request:
             *((n, "columns") for n in self.columns or ()),
         ]
         asked += [(name, "categorical") for name in self.categorical]
+        asked += [(name, "reference") for name in self.reference]
         asked += [] if self.weights is None else [(self.weights, "weights")]
         asked += [(name, "output") for name in self.beside]
         for name, what in asked:
@@ -135,6 +139,7 @@ def learn_columns(table: FileTable, request: Request) -> Learned:
     profiles = [seen.profiles[name] for name in names if name not in counters]
     decisions, crowded = decide_all(profiles, request.missing, request.dates)
     bad_columns(table.where, decisions)
+    check_references(decisions, request.reference)
     notes = [f"column {name!r} numbers the rows and was left out" for name in counters]
     no_target = seen.rows - seen.used
     if no_target:
@@ -215,6 +220,8 @@ def _look(
             profiles = {
                 n: ColumnProfile(n, place[n].type, table.decimal, categorical=n in forced) for n in (*names, *beside)
             }
+            for name in profiles.keys() & request.reference.keys():
+                profiles[name].order = [request.reference[name]]
         keep = np.ones(batch.num_rows, dtype=bool)
         for name in beside:
             keep &= ~np.isnan(_output(place[name], name, table.decimal))
