@@ -7,6 +7,7 @@ import pytest
 
 from report.pages import problem
 from skmoe import MoERegressor, make_moe
+from skmoe.cli.models import held_out_lines
 from skmoe.plots.outputs import MOST_POINTS
 from skmoe.report.data import report_data
 from skmoe.report.records import Verdict
@@ -201,8 +202,26 @@ def test_numbers_tried_are_those_of_the_history(averaged, data, monkeypatch):
     assert check.verdict is Verdict.NOTE
     assert check.words.startswith("Near tie. 3 experts gain 0.015 ± 0.020 of log density per row: within a standard")
     assert "3 experts gain 0.015 ± 0.020 of log density per row: within a standard error, so the smaller" in record.text
+    assert "3 experts gain 0.015 ± 0.020 of log density per row" in " ".join(held_out_lines(averaged))
     words = {question: words for question, _, words in averaged.diagnose().rows}
     assert words["number of experts"].startswith("NEAR TIE: 3 experts gain 0.015 ± 0.020")
+
+
+def test_a_choice_of_the_largest_number_tried_is_said_to_be_at_the_limit(averaged, data, monkeypatch):
+    given, said = (
+        without_folds(averaged, *data),
+        "2 experts are the most that were tried: more, asked for as a number,",
+    )
+    for tried, at_limit in (([(1, -3.0, 0.1), (2, -2.0, 0.0)], True), ([(2, -2.0, 0.0), (3, -2.5, 0.1)], False)):
+        history = {**averaged.history_, "held_out": tried, **dict.fromkeys(("bic", "icl"), BIC[:2])}
+        monkeypatch.setattr(averaged, "history_", history)
+        words = {question: words for question, _, words in averaged.diagnose().rows}["number of experts"]
+        assert words.startswith(f"AT THE LIMIT: {said}") == at_limit
+        check = check_of(given, "Number of experts")
+        assert check.words.startswith(f"At the limit. {said}") == at_limit
+        assert (check.verdict is Verdict.NOTE) == at_limit
+        assert (said in certainty(given).number.text) == at_limit
+        assert (said in " ".join(held_out_lines(averaged))) == at_limit
 
 
 def test_numbers_of_an_old_file_are_told_by_bic(averaged, data, monkeypatch):

@@ -12,6 +12,7 @@ from skmoe.inference.formatting import listed
 from skmoe.inference.held_out import (
     calibration_in_words,
     coverage_in_words,
+    limit_in_words,
     near_ties,
     seen_counts,
     seen_where,
@@ -296,10 +297,12 @@ def _stability(table: Summary, model: Any) -> None:
 def _held_out(table: Summary, model: Any) -> None:
     tried = model.history_.get("held_out", [])
     if len(tried) > 1:
-        ties = near_ties(model)
+        ties, limit = near_ties(model), limit_in_words(model)
         finding = f"{model.n_experts_} of {tried[0][0]} to {tried[-1][0]} tried"
-        words = f"NEAR TIE: {'; '.join(ties)}" if ties else "held-out rows are clear about it"
-        table.rows.append(("number of experts", finding, words))
+        words = "; ".join(
+            [*([f"AT THE LIMIT: {limit}"] if limit else []), *([f"NEAR TIE: {'; '.join(ties)}"] if ties else [])]
+        )
+        table.rows.append(("number of experts", finding, words or "held-out rows are clear about it"))
     if held := coverage_in_words(model):
         finding = ", ".join(f"{100 * c:g}%: {100 * share:.0f}%" for c, share in model.history_["coverage"])
         table.rows.append(("intervals on rows left out", finding, held))

@@ -11,6 +11,7 @@ from skmoe.inference.formatting import experts, fixed, listed, percent
 __all__ = [
     "calibration_in_words",
     "coverage_in_words",
+    "limit_in_words",
     "members_in_words",
     "near_ties",
     "penalty_in_words",
@@ -76,6 +77,18 @@ def near_ties(model: Any) -> list[str]:
         amount = f"{fixed(abs(gain), 3)} ± {fixed(error, 3)} of log density per row"
         said.append(f"{experts(k)} {verb} {amount}: within a standard error, {kept}")
     return said
+
+
+def limit_in_words(model: Any) -> str:
+    """A sentence where the number of experts chosen is the largest that was tried, or nothing."""
+    tried = model.history_.get("held_out", [])
+    if not tried or tried[-1][0] > model.n_experts_ or model.n_experts != "auto" or model.history_["interrupted"]:
+        return ""
+    are, was = ("is", "was") if model.n_experts_ == 1 else ("are", "were")
+    return (
+        f"{experts(model.n_experts_)} {are} the most that {was} tried: more, asked for as a number, may predict better "
+        "or be too many for the rows"
+    )
 
 
 def penalty_in_words(model: Any) -> str:

@@ -11,7 +11,7 @@ from skmoe.inference import few_rows, rows_outside
 from skmoe.inference.calibrate import COVERAGES
 from skmoe.inference.diagnosis import SMALL_SHARE, rows_fitted
 from skmoe.inference.formatting import listed, percent, three_digits
-from skmoe.inference.held_out import near_ties, seen_counts, seen_where, stability_in_words
+from skmoe.inference.held_out import limit_in_words, near_ties, seen_counts, seen_where, stability_in_words
 from skmoe.inference.sureness import SurenessVerdict
 from skmoe.plots import CalibrationDisplay, ReliabilityDisplay
 from skmoe.report.data import ReportData
@@ -147,12 +147,15 @@ def _number(data: ReportData) -> Check | None:
     tried = data.model.history_.get("held_out", [])
     if len(tried) < 2:
         return None
-    ties = near_ties(data.model)
-    words = " ".join(_sentence(text) for text in ties) if ties else "Rows held out are clear about it."
+    limit, ties = limit_in_words(data.model), near_ties(data.model)
+    said = [
+        *(["At the limit.", _sentence(limit)] if limit else []),
+        *(["Near tie.", *map(_sentence, ties)] if ties else []),
+    ]
     finding = f"{data.model.n_experts_} of {tried[0][0]} to {tried[-1][0]} tried"
-    if not ties:
-        return Check("Number of experts", finding, words, Verdict.FINE)
-    return Check("Number of experts", finding, f"Near tie. {words}", Verdict.NOTE)
+    if not said:
+        return Check("Number of experts", finding, "Rows held out are clear about it.", Verdict.FINE)
+    return Check("Number of experts", finding, " ".join(said), Verdict.NOTE)
 
 
 def _ended(data: ReportData) -> Check | None:
