@@ -189,3 +189,10 @@ def test_pages_know_that_outputs_and_columns_may_be_other_than_numbers():
     assert "(families.md)" in text["guide/model.md"]
     assert "is a class or a count" not in text["guide/model.md"]  # now families and MoEClassifier
     assert "must be numbers" not in text["flexmix.md"]  # text becomes dummies, as the page shows
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_numbers_on_pages_begin_with_a_digit(page):
+    """0.84, as programs print them, and not .84; outside code and links."""
+    prose = re.sub(r"^```.*?^```$|`[^`\n]+`|\]\([^)]*\)", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    assert re.findall(r"(?<![\w.)/])\.\d+", prose) == []

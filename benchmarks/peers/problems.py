@@ -75,9 +75,9 @@ def table(load: Callable[..., tuple[np.ndarray, np.ndarray]], k: int) -> Callabl
 
 
 PROBLEMS: dict[str, Callable[[int], Problem]] = {
-    "n=2000, d=5, k=2, sigma .1": made(2000, 5, 2, 0.1),
-    "n=5000, d=10, k=3, sigma .5": made(5000, 10, 3, 0.5),
-    "n=2000, d=5, k=3, sigma .1, intercepts and units": in_units(2000, 5, 3, 0.1),
+    "n=2000, d=5, k=2, sigma 0.1": made(2000, 5, 2, 0.1),
+    "n=5000, d=10, k=3, sigma 0.5": made(5000, 10, 3, 0.5),
+    "n=2000, d=5, k=3, sigma 0.1, intercepts and units": in_units(2000, 5, 3, 0.1),
     "concrete, k=3": table(load_concrete, 3),
     "airfoil, k=3": table(load_airfoil, 3),
 }

@@ -66,7 +66,7 @@ METHODS = [
     Method(
         "HistGradientBoosting",
         run,
-        "learning rate .1; leaves 4, 8 or 31, at least 3 or 20 rows each, and up to 1000 rounds by 5 folds with early "
+        "learning rate 0.1; leaves 4, 8 or 31, at least 3 or 20 rows each, and up to 1000 rounds by 5 folds with early "
         "stopping; Gaussian, its scale from the residuals of rows left out",
         modules=("scipy.stats", "sklearn.ensemble"),
     )

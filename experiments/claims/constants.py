@@ -60,7 +60,7 @@ def lemma_4(results: Results) -> Reading:
     )
 
 
-@claim("appendices F, G", "lambda = .1442, mu = .25")
+@claim("appendices F, G", "lambda = 0.1442, mu = 0.25")
 def concavity(results: Results) -> Reading:
     """Confirmed where both agree to four digits."""
     trial = results["theory"].trials["stability, k = 2"][0]
@@ -69,7 +69,7 @@ def concavity(results: Results) -> Reading:
 
 
 def order_of_gamma(results: Results) -> tuple[float, float]:
-    """Slopes of gamma_sigma and of its local counterpart against the noise up to .1, in logs, two linear experts."""
+    """Slopes of gamma_sigma and of its local counterpart against the noise up to 0.1, in logs, two linear experts."""
     found = results["theory"]
     sigmas = np.array(found.settings["stability, k = 2"]["sigmas"])
     small = sigmas <= 0.1
@@ -90,7 +90,7 @@ def gamma_order(results: Results) -> Reading:
     text = (
         f"two linear experts, sigma = {listed(sigmas, 'g')}: gamma_sigma {listed(values)}, the bound of equation 49 "
         f"{listed(bound, '.1f')}; "
-        f"slope in logs up to .1: {whole:.2f}; of the local eigenvalue at the true gate, by which EM contracts in "
+        f"slope in logs up to 0.1: {whole:.2f}; of the local eigenvalue at the true gate, by which EM contracts in "
         f"the end, {local:.2f}"
     )
     return Reading(text, judged([whole >= 0.25, bool(np.all(values <= bound))]))
@@ -98,13 +98,13 @@ def gamma_order(results: Results) -> Reading:
 
 @claim("theorem 2", "there is a sigma_0 below which the proof holds")
 def noise_threshold(results: Results) -> Reading:
-    """Confirmed where there is one above .0001, in the median, for each k and activation."""
+    """Confirmed where there is one above 0.0001, in the median, for each k and activation."""
     found, cells, held = results["theory"], [], []
     for k in NUMBERS:
         values = [float(np.median(found.values(f"stability, k = {k}", f"sigma_0, {g}"))) for g in ACTIVATIONS]
         held += [value > LEAST_NOISE for value in values]
         cells.append(
-            f"k = {k}: " + ", ".join(f"{value:.2g}" if value > LEAST_NOISE else "none above .0001" for value in values)
+            f"k = {k}: " + ", ".join(f"{value:.2g}" if value > LEAST_NOISE else "none above 0.0001" for value in values)
         )
     most = max(found.settings["contraction, k = 2"]["sigmas"])
     text = (

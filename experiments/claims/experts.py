@@ -30,7 +30,7 @@ def bias(results: Results, k: int, g: str, gate: str) -> float:
 
 @claim("theorem 1", "T2 and T3 hold the experts alone")
 def theorem_1(results: Results) -> Reading:
-    """Confirmed where slopes are within .1 of -1/2 and no median deviation is beyond noise, gate orthogonal."""
+    """Confirmed where slopes are within 0.1 of -1/2 and no median deviation is beyond noise, gate orthogonal."""
     found = results["theory"]
     slopes = {
         g: tables.slope(found.settings[n]["sizes"], found.values(n, "error"))
@@ -134,7 +134,7 @@ def uniqueness(results: Results) -> Reading:
 
 @claim("appendix C, example 2", "the sigmoid's linear system")
 def sigmoid_system(results: Results) -> Reading:
-    """Confirmed where its solutions are within .005 of the exact ones, which is as far as four digits go."""
+    """Confirmed where its solutions are within 0.005 of the exact ones, which is as far as four digits go."""
     trial, setting = results["theory"].trials["sigmoid system"][0], results["theory"].settings["sigmoid system"]
     printed, exact = np.array(trial["printed"]), np.array(trial["exact"])
     cells = [
@@ -146,7 +146,7 @@ def sigmoid_system(results: Results) -> Reading:
     text = (
         f"alpha, beta from the printed system, {'; '.join(cells)}; Condition 1 is missed by at most {short:.1e}; "
         "the entry "
-        f"-.0001 is E[g''] = {number(curvature, '.0f')}"
+        f"-0.0001 is E[g''] = {number(curvature, '.0f')}"
     )
     return Reading(text, CONFIRMED if np.max(np.abs(printed - exact)) < 0.005 else CORRECTED)
 
@@ -168,7 +168,7 @@ def relu_constants(results: Results) -> Reading:
     rows = found.settings["ReLU constants, orthogonal gate"]["sizes"][-1]
     text = (
         f"alpha, beta printed {first['alpha'][1]:.4f}, {first['beta'][1]:.4f}; corrected {first['alpha'][0]:.4f}, "
-        f"{first['beta'][0]:.4f} (sigma = .1); at {rows} rows " + "; ".join(parts)
+        f"{first['beta'][0]:.4f} (sigma = 0.1); at {rows} rows " + "; ".join(parts)
     )
     worse = errors["orthogonal gate", "printed"] > errors["orthogonal gate", "corrected"]
     return Reading(text, CORRECTED if worse else CONFIRMED)
@@ -176,7 +176,7 @@ def relu_constants(results: Results) -> Reading:
 
 @claim("section 1", "2k - 1 < d experts are handled, with global convergence")
 def dimension(results: Results) -> Reading:
-    """Confirmed where for 2k - 1 < d the median error halves as rows grow, and GatingFit is above .99."""
+    """Confirmed where for 2k - 1 < d the median error halves as rows grow, and GatingFit is above 0.99."""
     found = results["theory"]
     setting = found.settings["dimension"]
     d, held, beyond, cells = setting["d"], [], [], []

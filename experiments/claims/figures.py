@@ -18,13 +18,13 @@ OFTEN = 0.9  # a share below this is "often stuck"
 
 @claim("figure 3a", "the gate converges in under 5 iterations", "figure3")
 def gate_alone(results: Results) -> Reading:
-    """Confirmed where every trial stays within .01 of its end after fewer than 5 iterations, partly where most do."""
+    """Confirmed where every trial stays within 0.01 of its end after fewer than 5 iterations, partly where most do."""
     found, held, cells = results["figure3"], [], []
     for method in ("paper", "default"):
         counts = tables.iterations_to_end(found, method)
         held += [counts.max() < 5, np.median(counts) < 5]
         cells.append(f"{SHORT[method]} {np.mean(counts):.1f} on average, {counts.max()} at most")
-    return Reading(f"iterations until GatingFit stays within .01 of its end: {'; '.join(cells)}", judged(held))
+    return Reading(f"iterations until GatingFit stays within 0.01 of its end: {'; '.join(cells)}", judged(held))
 
 
 def compared(found: Found) -> list[str]:
@@ -122,7 +122,7 @@ def figure_4(results: Results) -> Reading:
     return curves(results, "figure4")
 
 
-@claim("figure 5", "the same for sigmoid and ReLU (sigma .5, .1)", "figure5")
+@claim("figure 5", "the same for sigmoid and ReLU (sigma 0.5, 0.1)", "figure5")
 def figure_5(results: Results) -> Reading:
     """See `curves`."""
     return curves(results, "figure5")
@@ -171,7 +171,7 @@ def choices(found: Found, table: str) -> list[Counter]:
     return [Counter(pick[place] for pick in picks) for place in range(3)]
 
 
-@claim("appendix H.2", "joint EM is best at k = 3; sigma .1, .4, .1; linear, sigmoid, linear", "figure6")
+@claim("appendix H.2", "joint EM is best at k = 3; sigma 0.1, 0.4, 0.1; linear, sigmoid, linear", "figure6")
 def hyper_parameters(results: Results) -> Reading:
     """Confirmed where on each table the value taken most often is the paper's, for k, sigma and g alike."""
     found, parts, held = results["figure6"], [], []

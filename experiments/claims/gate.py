@@ -26,7 +26,7 @@ def largest_rate(results: Results) -> float:
 
 @claim("remark 1, lemma 3", "the true gate is a fixed point, M(w*) = w*")
 def self_consistency(results: Results) -> Reading:
-    """Confirmed where the step away from it falls with a slope within .1 of -1/2 and E[(p - P) x] is noise."""
+    """Confirmed where the step away from it falls with a slope within 0.1 of -1/2 and E[(p - P) x] is noise."""
     found, slopes, scores, ends = results["theory"], [], [], []
     for k in NUMBERS:
         name = f"self-consistency, k = {k}"
@@ -61,7 +61,7 @@ def contraction(results: Results) -> Reading:
 
 @claim("theorem 2", "whatever the dimension")
 def any_dimension(results: Results) -> Reading:
-    """Confirmed where the mean rates in 6 and 20 dimensions differ by at most .1 at each noise."""
+    """Confirmed where the mean rates in 6 and 20 dimensions differ by at most 0.1 at each noise."""
     found = results["theory"]
     at = {s: i for i, s in enumerate(found.settings["contraction, k = 2"]["sigmas"])}
     sigmas = found.settings["contraction, d = 20"]["sigmas"]
@@ -72,7 +72,7 @@ def any_dimension(results: Results) -> Reading:
 
 
 def vanishing(results: Results) -> dict[str, float]:
-    """Largest over k and gates of the mean rate at the least noise over that at .1, by activation."""
+    """Largest over k and gates of the mean rate at the least noise over that at 0.1, by activation."""
     sigmas = results["theory"].settings["contraction, k = 2"]["sigmas"]
     place = sigmas.index(REFERENCE_NOISE)
     found = {}
@@ -84,12 +84,12 @@ def vanishing(results: Results) -> dict[str, float]:
 
 @claim("theorem 2", "kappa_sigma vanishes with the noise, for linear, sigmoid and ReLU")
 def vanishing_rate(results: Results) -> Reading:
-    """Confirmed for an activation where the rate at the least noise is below half of that at sigma = .1."""
+    """Confirmed for an activation where the rate at the least noise is below half of that at sigma = 0.1."""
     found, ratios = results["theory"], vanishing(results)
     gamma = [found.values(f"stability, k = {k}", "relu").mean(axis=0)[0] for k in NUMBERS]
     least = found.settings["contraction, k = 2"]["sigmas"][0]
     text = (
-        f"rate at sigma = {least:g} over that at .1, largest over k and gates: "
+        f"rate at sigma = {least:g} over that at 0.1, largest over k and gates: "
         f"{', '.join(f'{g} {r:.2f}' for g, r in ratios.items())}; gamma_sigma of ReLU at {least:g}: {listed(gamma)} "
         "for k = 2, 3, "
         "4. Where both indices are negative two ReLU experts agree, and no output tells them apart however small "
@@ -100,7 +100,7 @@ def vanishing_rate(results: Results) -> Reading:
 
 @claim("theorem 2", "from any start")
 def any_start(results: Results) -> Reading:
-    """Confirmed where ends from random starts differ by less than .01 in every trial."""
+    """Confirmed where ends from random starts differ by less than 0.01 in every trial."""
     found, cells, held = results["theory"], [], []
     for name in (s for s, v in found.settings.items() if v["kind"] == "global start"):
         spread = found.values(name, "spread").max(axis=0)
@@ -151,7 +151,7 @@ def moment_slopes(results: Results) -> dict[str, float]:
 
 @claim("theorem 3", "one moment gives the gate's direction")
 def moment_gate(results: Results) -> Reading:
-    """Confirmed where the sine falls with a slope within .1 of -1/2, gate orthogonal as in the proof."""
+    """Confirmed where the sine falls with a slope within 0.1 of -1/2, gate orthogonal as in the proof."""
     found, slopes = results["theory"], moment_slopes(results)
     ends = {gate: found.values("moment gate", f"sine, {gate}")[:, -1].mean() for gate in GATES}
     cells = "; ".join(f"{gate} {slopes[gate]:.2f}, {ends[gate]:.4f}" for gate in GATES)

@@ -79,13 +79,13 @@ def table_2(results: Results) -> Reading:
 
 @claim("section 4.2", "orthogonal or not, the performance is almost the same", "table2")
 def table_2_alike(results: Results) -> Reading:
-    """Confirmed where the two settings' means differ by less than the paper's own do, .03, in both measures."""
+    """Confirmed where the two settings' means differ by less than the paper's own do, 0.03, in both measures."""
     found, gaps = results["table2"], []
     for measure in tables.MEASURES:
         free, orthogonal = (found.values(s, "paper", measure).mean() for s in ("non-orthogonal", "orthogonal"))
         gaps.append(abs(free - orthogonal))
     text = (
         f"means with the paper's choices differ by {listed(gaps, '.3f')} (RegressorFit, GatingFit); the paper's by "
-        ".03, .00"
+        "0.03, 0.00"
     )
     return Reading(text, judged([gap <= 0.03 for gap in gaps]))

@@ -59,7 +59,7 @@ def test_coefficient_error_ignores_order_and_units_of_columns(rng):
 
 
 def test_judge_gives_the_same_figures_in_raw_and_in_standard_units(rng):
-    raw = PROBLEMS["n=2000, d=5, k=3, sigma .1, intercepts and units"](0)
+    raw = PROBLEMS["n=2000, d=5, k=3, sigma 0.1, intercepts and units"](0)
     p = raw.truth
     mean, spread, center, scale = raw.X.mean(axis=0), raw.X.std(axis=0), raw.y.mean(), raw.y.std()
     b, c = (p.b + p.A @ mean - center) / scale, p.c + p.W @ mean
@@ -80,7 +80,7 @@ def test_judge_calls_a_density_that_is_not_finite_an_error(rng):
 
 def test_problem_in_units_has_wild_columns_and_rows_for_every_expert():
     for seed in range(5):
-        problem = PROBLEMS["n=2000, d=5, k=3, sigma .1, intercepts and units"](seed)
+        problem = PROBLEMS["n=2000, d=5, k=3, sigma 0.1, intercepts and units"](seed)
         spread = problem.X.std(axis=0)
         assert spread.max() > 10 * spread.min()
         assert np.max(np.abs(problem.X.mean(axis=0)) / spread) > 5

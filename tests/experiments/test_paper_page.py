@@ -17,7 +17,7 @@ VERDICTS = {"confirmed", "partly confirmed", "not confirmed", "corrected"}
 # what the template may state itself: numbers of the paper, of mathematics, and names
 NUMBERED = "figures?|tables?|theorems?|equations?|lemmas?|algorithm|assumption|condition"
 OWN = (
-    r"both \.5, as in figure 4, and \.1|steps of size \.05",
+    r"both 0\.5, as in figure 4, and 0\.1|steps of size 0\.05",
     rf"(?i)\b({NUMBERED}) \d\w*((, | and | to )\d\w*)*",
     r"\b[TSP][123]\b|ICML\n2019|stage1\.md|figure[3-6]\.svg",
     r"\(-1, 1\)|= 1/2 \+|1/λ|= 0:|φ\(0\)",
