@@ -24,8 +24,8 @@ from skmoe.rows.arrays import to_numpy
 __all__ = ["memberships", "seen_again"]
 
 SAME = 0.4
-"""Kappa from which on two experts have mostly the same rows: on simulated tables regimes that are there have 0.4 to 1 in
-fits to parts of the rows, and experts fitted to noise alone up to 0.3."""
+"""Kappa from which on two experts have mostly the same rows: on simulated tables regimes that are there have 0.4 to 1
+in fits to parts of the rows, and experts fitted to noise alone up to 0.3."""
 
 
 def memberships(rows: LaidOutRows, family: Family, theta: Theta) -> np.ndarray:
