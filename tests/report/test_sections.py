@@ -208,10 +208,7 @@ def test_numbers_tried_are_those_of_the_history(averaged, data, monkeypatch):
 
 
 def test_a_choice_of_the_largest_number_tried_is_said_to_be_at_the_limit(averaged, data, monkeypatch):
-    given, said = (
-        without_folds(averaged, *data),
-        "2 experts are the most that were tried: more, asked for as a number,",
-    )
+    given, said = without_folds(averaged, *data), "2 experts are the most that so many rows carry"
     for tried, at_limit in (([(1, -3.0, 0.1), (2, -2.0, 0.0)], True), ([(2, -2.0, 0.0), (3, -2.5, 0.1)], False)):
         history = {**averaged.history_, "held_out": tried, **dict.fromkeys(("bic", "icl"), BIC[:2])}
         monkeypatch.setattr(averaged, "history_", history)
@@ -222,6 +219,10 @@ def test_a_choice_of_the_largest_number_tried_is_said_to_be_at_the_limit(average
         assert (check.verdict is Verdict.NOTE) == at_limit
         assert (said in certainty(given).number.text) == at_limit
         assert (said in " ".join(held_out_lines(averaged))) == at_limit
+    monkeypatch.setattr(averaged, "history_", {**averaged.history_, "held_out": [(1, -3.0, 0.1), (2, -2.0, 0.0)]})
+    monkeypatch.setattr(averaged, "max_experts", 2)
+    said = "2 experts are the most that may be chosen: a higher limit may predict better"
+    assert f"AT THE LIMIT: {said}" in str(averaged.diagnose())
 
 
 def test_numbers_of_an_old_file_are_told_by_bic(averaged, data, monkeypatch):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from skmoe.inference.formatting import experts, fixed, listed, percent
+from skmoe.search.config import SearchConfig
 
 __all__ = [
     "calibration_in_words",
@@ -84,11 +85,10 @@ def limit_in_words(model: Any) -> str:
     tried = model.history_.get("held_out", [])
     if not tried or tried[-1][0] > model.n_experts_ or model.n_experts != "auto" or model.history_["interrupted"]:
         return ""
-    are, was = ("is", "was") if model.n_experts_ == 1 else ("are", "were")
-    return (
-        f"{experts(model.n_experts_)} {are} the most that {was} tried: more, asked for as a number, may predict better "
-        "or be too many for the rows"
-    )
+    are = "is" if model.n_experts_ == 1 else "are"
+    if any(model.n_experts_ < k <= model.max_experts for k in SearchConfig().numbers):
+        return f"{experts(model.n_experts_)} {are} the most that so many rows carry"
+    return f"{experts(model.n_experts_)} {are} the most that may be chosen: a higher limit may predict better"
 
 
 def penalty_in_words(model: Any) -> str:
