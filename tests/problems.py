@@ -49,5 +49,5 @@ def task_of(X, y, config=None, penalty="auto"):
     spec = ModelSpec(family("linear"), "per-expert", penalty, True)
     rng = np.random.default_rng(0)
     task = prepare(RowsToFit(X, y, None, None), spec, "auto", rng, Control(), config or SearchConfig())
-    strength = task.config.penalty if penalty == "auto" else penalty
+    strength = task.config.folds.penalties[0] if penalty == "auto" else penalty
     return replace(task, penalty=strength, pooled=pooled_regression(task.problem(1)).A[0]), rng

@@ -1,7 +1,5 @@
 """What the tests of rows outside memory share: a problem in wild units, its fit, and what it is to be the same."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from skmoe import MoERegressor, make_moe
@@ -17,7 +15,7 @@ def made_rows():
 
 def let_samples_be_small(patch, sample_rows=3000, canonical_rows=1000):
     """Let 12000 rows be many: they are searched on a sample, and finished on all rows."""
-    config = replace(MoERegressor._search_config, sample_rows=sample_rows, canonical_rows=canonical_rows)
+    config = MoERegressor._search_config.changed("rows", sample_rows=sample_rows, canonical_rows=canonical_rows)
     patch.setattr(MoERegressor, "_search_config", config)
 
 

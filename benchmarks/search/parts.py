@@ -6,7 +6,7 @@
 
 Twelve real tables and three curves (those of ``reach.py``), a random 90% of the rows each, with penalty and by maximum
 likelihood; with ``--simulated`` the problems of ``optimum.py`` too. A part is switched off by the values of
-`SearchConfig` that ``PARTS`` gives; ``--numbers`` halves and doubles fields instead.
+`SearchConfig` that ``PARTS`` gives; ``--numbers`` halves and doubles numbers instead.
 
 The best known of a problem is the best admissible fit of all variants and seeds of this run, so that a variant that is
 better than the present search makes the present search look worse. Shown are the share of fits within 0.5 of it in
@@ -24,7 +24,6 @@ import time
 import warnings
 from collections import defaultdict
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from dataclasses import fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -40,27 +39,23 @@ from skmoe.cli.checkout import call, load  # noqa: E402
 from skmoe.search import SearchConfig  # noqa: E402
 
 reach, workers = load("benchmarks.search.reach"), load("benchmarks.search.workers")
-optimum, sensitivity = load("benchmarks.search.optimum"), load("benchmarks.search.sensitivity")
+optimum = load("benchmarks.search.optimum")
 
 NEAR = 0.5  # total log-likelihood within which a fit is at the best known
 SIMULATED_NEAR = 1e-3  # the same per row, for simulated problems
 PRESENT = "present"
 PARTS: dict[str, dict[str, Any]] = {
     PRESENT: {},
-    "no models grown from one expert": {"ladders": 0},
-    "no recombined pairs": {"pairs": 0},
-    "neither": {"ladders": 0, "pairs": 0},
-    "neither, twice the tilts": {"ladders": 0, "pairs": 0, "tilts": 8},
-    "no tilted rows": {"tilts": 0},
-    "no expert more or fewer": {"regrow": 0},
-    "no rounds": {"rounds": 0},
-    "no consistent start": {"spectral_rows_per_parameter": 10**9},
-    "no round where starts agree": {"check_work": 0.0},
-    "gates stay steep": {"softening": (1.0, 1.0)},
-    "all starts go on": {"keep": 1.0},
-    "none dropped on the way": {"hope": 1e9},
-    "patience of five rounds": {"round_patience": 5},
+    "no reweighted restarts": {"moves.tilts": 0},
+    "no expert more or fewer": {"moves.splits": 0},
+    "no rounds": {"moves.patience": 0},
+    "patience of five rounds": {"moves.patience": 5},
+    "no consistent start": {"starts.spectral_rows_per_parameter": 10**9},
+    "gates stay steep": {"moves.softening": (1.0, 1.0)},
+    "none dropped on the way": {"race.hope": 1e9},
 }
+FACTORS = (0.5, 2.0)
+BELOW_ONE = 0.99  # what is a part of something stays one
 
 
 class Problem(NamedTuple):
@@ -87,6 +82,28 @@ def rows_of(problem: Problem, folder: Path | None) -> tuple[np.ndarray, np.ndarr
     return case.X, case.y, how
 
 
+def changed(changes: dict[str, Any]) -> SearchConfig:
+    """Return the present search with numbers changed, named by stage and name, such as "race.gain"."""
+    config = SearchConfig()
+    for name, value in changes.items():
+        stage, number = name.split(".")
+        config = config.changed(stage, **{number: value})
+    return config
+
+
+def scaled(value: Any, factor: float) -> Any:
+    """Return a number times a factor: whole numbers stay whole and at least 1, those below 1 stay below it."""
+    if isinstance(value, tuple):
+        return tuple(scaled(part, factor) for part in value)
+    if isinstance(value, int):
+        return max(1, int(value * factor + 0.5))
+    return min(value * factor, BELOW_ONE) if value < 1 else value * factor
+
+
+def shown(value: Any) -> str:
+    return ", ".join(map(shown, value)) if isinstance(value, tuple) else f"{value:g}"
+
+
 @lru_cache(maxsize=1)
 def warm_up() -> None:
     """Fit a few rows, once a process: what loads code is not to be counted."""
@@ -102,7 +119,7 @@ def run_all(problem: Problem, variants: dict[str, dict[str, Any]], folder: Path 
     settings = {"n_experts": problem.k, "penalty": problem.penalty, "calibration": None, "random_state": problem.seed}
     found = []
     for name, changes in variants.items():
-        MoERegressor._search_config = replace(SearchConfig(), **changes)
+        MoERegressor._search_config = changed(changes)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what was reached is compared instead
             try:
@@ -135,11 +152,11 @@ def variants_of(arguments: argparse.Namespace) -> dict[str, dict[str, Any]]:
     """Changes of the search by name, the present one first."""
     found = {name: PARTS[name] for name in dict.fromkeys([PRESENT, *(arguments.parts or [])])}
     for name in arguments.numbers:
-        before = getattr(SearchConfig(), name)
-        for factor in sensitivity.FACTORS:
-            value = sensitivity.scaled(before, factor)
+        before = SearchConfig().numbers()[name]
+        for factor in FACTORS:
+            value = scaled(before, factor)
             if value != before:
-                found[f"{name} = {sensitivity.shown(value)}"] = {name: value}
+                found[f"{name} = {shown(value)}"] = {name: value}
     return found
 
 
@@ -219,7 +236,7 @@ def report(records: list[dict[str, Any]]) -> Table:
 
 def arguments_of() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    numbers = [field.name for field in fields(SearchConfig)]
+    numbers = list(SearchConfig().numbers())
     parser.add_argument("--tables", nargs="*", choices=reach.TABLES, default=list(reach.TABLES), metavar="NAME")
     parser.add_argument("--parts", nargs="*", choices=list(PARTS), default=list(PARTS), metavar="NAME")
     parser.add_argument("--numbers", nargs="*", choices=numbers, default=[], metavar="NAME")

@@ -178,7 +178,7 @@ def test_many_streamed_rows_are_refused(two, tmp_path, monkeypatch):
     path = tmp_path / "rows.parquet"
     pd.DataFrame(two[0], columns=["a", "b"]).assign(y=two[1]).to_parquet(path)
     model = MoERegressor(1).fit(path, "y")
-    monkeypatch.setattr(MoERegressor, "_search_config", replace(SearchConfig(), sample_rows=299))
+    monkeypatch.setattr(MoERegressor, "_search_config", SearchConfig().changed("rows", sample_rows=299))
     with pytest.raises(ValueError, match=r"300 rows, more than 299: hand in a sample"):
         ask(model, path, "y")
 

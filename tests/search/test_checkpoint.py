@@ -66,10 +66,9 @@ def test_killed_process_resumes_to_the_same_answer(rows, tmp_path):
     np.savez(tmp_path / "rows.npz", X=X, y=y)
     program = textwrap.dedent(f"""
         import os, signal, sys
-        from dataclasses import replace
         import numpy as np
         from skmoe import MoERegressor
-        MoERegressor._search_config = replace(MoERegressor._search_config, sample_rows=2000)
+        MoERegressor._search_config = MoERegressor._search_config.changed("rows", sample_rows=2000)
         rows = np.load({str(tmp_path / "rows.npz")!r})
         def report(progress):
             if sys.argv[1] == "die" and progress.stage == "all rows" and progress.log_likelihood > -1e9:

@@ -24,7 +24,7 @@ def task(table):
 
 
 def test_every_row_is_held_out_once(task):
-    folds = folds_of(task, 2000, 20, np.random.default_rng(0))
+    folds = folds_of(task, 20, np.random.default_rng(0))
     assert np.array_equal(np.sort(np.concatenate([f.held_out for f in folds.parts])), np.arange(400))
     for fold in folds.parts:
         assert fold.train.n + fold.test.n == 400
@@ -33,20 +33,21 @@ def test_every_row_is_held_out_once(task):
 
 
 def test_large_tables_are_sampled(task):
-    few = replace(task, config=replace(task.config, fold_rows_per_parameter=5, most_fold_rows=150))
-    assert folds_of(few, 100, 10, np.random.default_rng(0)).n == 100
-    assert folds_of(few, 100, 25, np.random.default_rng(0)).n == 125
-    assert folds_of(few, 100, 1000, np.random.default_rng(0)).n == 150
+    config = task.config.changed("rows", plenty=5, least_rows=100).changed("folds", most_rows=150)
+    few = replace(task, config=config)
+    assert folds_of(few, 10, np.random.default_rng(0)).n == 100
+    assert folds_of(few, 25, np.random.default_rng(0)).n == 125
+    assert folds_of(few, 1000, np.random.default_rng(0)).n == 150
 
 
 def test_too_few_rows_have_no_folds(rng):
     X = rng.standard_normal((6, 4))
-    assert folds_of(task_of(X, X[:, 0])[0], 2000, 10, np.random.default_rng(0)) is None
+    assert folds_of(task_of(X, X[:, 0])[0], 10, np.random.default_rng(0)) is None
 
 
 def test_held_out_density_is_that_of_models_that_did_not_see_the_row(task):
     rng = np.random.default_rng(0)
-    folds = folds_of(task, 2000, 20, rng)
+    folds = folds_of(task, 20, rng)
     (fits,) = fit_folds(task, folds, 2, [0.3], 3, rng)
     held_out, best = HeldOut.of(folds, [fits], [1.0]), HeldOut.of(folds, [fits.of_best()], [1.0])
     for f, fold in enumerate(folds.parts):
@@ -65,7 +66,7 @@ def test_models_of_a_fold_do_not_depend_on_its_rows(task):
 
     def fitted(shift):
         rng = np.random.default_rng(0)
-        folds = folds_of(task, 2000, 20, rng)
+        folds = folds_of(task, 20, rng)
         first = folds.parts[0]
         rows = replace(folds.rows, y=folds.rows.y.copy())
         rows.y[first.held_out] += shift
@@ -76,7 +77,7 @@ def test_models_of_a_fold_do_not_depend_on_its_rows(task):
 
 def test_converged_models_are_optima_and_other_penalties_move_them(task):
     rng = np.random.default_rng(0)
-    folds = folds_of(task, 2000, 20, rng)
+    folds = folds_of(task, 20, rng)
     (fits,) = fit_folds(task, folds, 2, [0.3], 2, rng)
     loose, tight = converged(task, folds, fits, [0.0, 300.0])
     assert [len(thetas) for thetas in loose.thetas] == [1] * 5
@@ -91,7 +92,7 @@ def test_rounded_outputs_are_spread_over_their_steps(rng):
     X = rng.standard_normal((300, 2))
     task = task_of(X, np.round(2 * X[:, 0] + rng.standard_normal(300)))[0]
     assert task.step * task.map.y_scale == pytest.approx(1.0)
-    folds = folds_of(task, 2000, 10, np.random.default_rng(0))
+    folds = folds_of(task, 10, np.random.default_rng(0))
     y = np.concatenate([task.map.y_shift + task.map.y_scale * fold.test.y for fold in folds.parts])
     off = np.abs(y - np.round(y))
     assert 0.2 < np.mean(off) < 0.3  # even over half a step
@@ -103,7 +104,7 @@ def test_rounded_outputs_are_spread_over_their_steps(rng):
 def test_batch_of_all_folds_is_that_of_each_by_itself(task):
     """Rows that are held out have no weight in the sums of their fold's models."""
     rng = np.random.default_rng(0)
-    folds = folds_of(task, 2000, 20, rng)
+    folds = folds_of(task, 20, rng)
     (fits,) = fit_folds(task, folds, 2, [0.3], 2, rng)
     (ends,) = converged(task, folds, fits, [0.3])
     for problem, theta in zip(ends.problems, ends.best, strict=True):

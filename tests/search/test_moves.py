@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -10,8 +8,9 @@ from skmoe.likelihood.batch import ThetaBatch
 from skmoe.search.compiled import batch_ascent
 from skmoe.search.config import SearchConfig
 from skmoe.search.finish import maximise
-from skmoe.search.moves import drop_and_split, grown_starts, pruned, recombined, splits_of, tilted
-from skmoe.search.records import Start, StartKind
+from skmoe.search.growth import regrown
+from skmoe.search.moves import drop_and_split, grown_starts, pruned, splits_of, tilted
+from skmoe.search.records import StartKind
 from skmoe.search.removal import removal_losses
 from skmoe.search.starts import labelled_start, random_labels
 
@@ -130,15 +129,13 @@ def test_several_experts_more_are_splits_of_different_ones():
         assert sum(kept) == 1  # two of the three were split
 
 
-def test_pruning_keeps_the_experts_that_matter(rng):
+def test_an_expert_more_is_pruned_again_and_the_experts_that_matter_are_kept(rng):
     X, y, truth = make_moe(1000, 3, 3, noise_scale=0.1, random_state=8)
     problem = standard_problem(X, y, 3)
     best = maximise(problem, problem.rows.map.from_parameters(truth))
-    poor = Start("poor", StartKind.RANDOM, labelled_start(problem, random_labels(problem, rng)))
-    good = Start("good", StartKind.CHOSEN, best.theta)
-    (found,) = recombined(problem, [(poor, good)], CONFIG)
-    assert (found.kind, found.parents) == (StartKind.POOLED, ("poor", "good"))
-    assert mean_log_likelihood(problem, found.theta) > best.log_likelihood - 0.01
+    found = regrown(problem, best.theta, CONFIG, rng)
+    assert {start.kind for start in found} == {StartKind.SPLIT}
+    assert max(mean_log_likelihood(problem, start.theta) for start in found) > best.log_likelihood - 0.01
 
 
 def test_pruning_without_steps_removes_the_least_missed():
@@ -154,7 +151,7 @@ def wave(rng):
     """Rows of a curve that four lines follow in many ways, and an optimum of it."""
     X = rng.uniform(-2, 2, (300, 1))
     problem = standard_problem(
-        X, np.sin(3 * X[:, 0]) + 0.1 * rng.standard_normal(300), 4, noise="per-expert", penalty=0.01
+        X, np.sin(5 * X[:, 0]) + 0.1 * rng.standard_normal(300), 4, noise="per-expert", penalty=0.01
     )
     return problem, maximise(problem, labelled_start(problem, random_labels(problem, np.random.default_rng(1))))
 
@@ -166,7 +163,7 @@ def levels(problem, starts):
 
 def test_rows_that_are_hardly_tilted_leave_an_optimum_where_it_is(rng):
     problem, fit = wave(rng)
-    starts = tilted(problem, [fit.theta] * 3, replace(CONFIG, tilt=(1e-9, 1e-9), softening=(1, 1)), rng)
+    starts = tilted(problem, [fit.theta] * 3, CONFIG.changed("moves", tilt=(1e-9, 1e-9), softening=(1, 1)), rng)
     assert {start.kind for start in starts} == {StartKind.TILTED}
     np.testing.assert_allclose(levels(problem, starts), fit.objective * problem.total, atol=0.01)
 
@@ -188,7 +185,7 @@ def test_gates_begin_less_steep_on_tilted_rows_where_no_penalty_keeps_them_so(rn
     X, y, _ = make_moe(n, 3, 3, noise_scale=0.3, random_state=5)
     problem = standard_problem(X, y, 3, noise="per-expert", penalty=penalty)
     theta = labelled_start(problem, random_labels(problem, rng))
-    config = replace(CONFIG, tilt_steps=(0, 0), softening=(0.2, 0.4))
+    config = CONFIG.changed("race", em_steps=0, warm_up=0).changed("moves", softening=(0.2, 0.4))
     factors = np.array([start.theta.W / theta.W for start in tilted(problem, [theta] * 9, config, rng)])
     each = factors[:, :1, :1]
     np.testing.assert_allclose(factors, np.broadcast_to(each, factors.shape))

@@ -55,7 +55,7 @@ def test_smallest_number_within_a_standard_error_of_the_best_is_chosen():
     folds = SimpleNamespace(weight=np.ones(400))
     (small, _), (large, error) = (gain(numbers[2].held_out, t.held_out, folds.weight) for t in numbers[1::-1])
     assert small < error < large
-    assert _simplest(numbers, folds, SearchConfig(unseen_gain=0.0)).k == 4
+    assert _simplest(numbers, folds, SearchConfig().changed("number", unseen_gain=0.0)).k == 4
 
 
 def test_experts_that_rows_have_are_seen_in_every_fold():
@@ -85,7 +85,7 @@ def test_no_more_experts_are_tried_than_rows_can_carry(rng, n, most):
     X = rng.standard_normal((n, 3))
     y = np.sign(X[:, 0]) + np.sign(X[:, 1]) + np.where(X[:, 2] > 0, 2.0, -2.0) * X[:, 2]  # as many as can be had
     y = y + 0.01 * rng.standard_normal(n)
-    task, generator = task_of(X, y, SearchConfig(patience=10))
+    task, generator = task_of(X, y, SearchConfig().changed("number", patience=10))
     choice = choose(task, "auto", 0, generator)
     assert [t.k for t in choice.tried] == list(range(1, most + 1))
     assert [task.problem(k).n_parameters for k in (1, 2, 3)] == [5, 14, 23]
@@ -98,11 +98,11 @@ def test_penalty_follows_held_out_rows(rng):
     task, generator = task_of(X, line)
     choice = choose(task, 2, 0, generator)
     told = dict(choice.penalties)
-    assert choice.penalty >= task.config.penalty
+    assert choice.penalty >= task.config.folds.penalties[0]
     assert told[30.0] > max(told[0.3], told[0.03])
     laws = np.where(X[:, 0] > 0, X @ np.ones(6), -3 * X[:, 1]) + 0.01 * rng.standard_normal(120)
     task, generator = task_of(X, laws)
-    assert choose(task, 2, 0, generator).penalty <= task.config.penalty
+    assert choose(task, 2, 0, generator).penalty <= task.config.folds.penalties[0]
 
 
 def test_a_penalty_asked_for_is_kept(rng):

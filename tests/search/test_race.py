@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -53,7 +51,7 @@ def test_records_tell_every_start_and_the_winner_reached_all_rows():
     assert search.agreement >= 2
 
 
-NARROW = replace(SearchConfig(), starts=1, strengths=(), beam=1, splits=1, growth=2.0)
+NARROW = SearchConfig().changed("starts", random=1)
 
 
 def test_a_start_of_the_callers_can_win():
@@ -61,7 +59,7 @@ def test_a_start_of_the_callers_can_win():
     X, y, truth = make_moe(600, 2, 10, noise_scale=0.02, random_state=2)
     problem = standard_problem(X, y, 10)
     start = problem.rows.map.from_parameters(truth)
-    hurried = replace(NARROW, rounds=0, em_heat=1, heat=1, climb_steps=8)
+    hurried = NARROW.changed("moves", patience=0).changed("race", em_steps=1, warm_up=1, steps=8)
     level = maximise(problem, start).log_likelihood
     found = [
         Search(problem, np.random.default_rng(0), config=hurried, starts=starts).run().log_likelihood
@@ -76,10 +74,11 @@ def test_moves_leave_a_poor_optimum():
     X, y, _ = make_moe(600, 2, 10, noise_scale=0.02, random_state=2)
     problem = standard_problem(X, y, 10)
     without, moved = (
-        Search(problem, np.random.default_rng(0), config=replace(NARROW, rounds=rounds)) for rounds in (0, 8)
+        Search(problem, np.random.default_rng(0), config=NARROW.changed("moves", patience=patience))
+        for patience in (0, 3)
     )
     assert moved.run().objective > without.run().objective + 0.05
-    moves = {StartKind.SPLIT, StartKind.GROWN, StartKind.POOLED, StartKind.TILTED}
+    moves = {StartKind.SPLIT, StartKind.GROWN, StartKind.TILTED}
     assert any(r.kind in moves and r.stage is Stage.ALL_ROWS for r in moved.records)
     assert moved.agreement == 1  # moves that lead back to the best end are no witnesses
 
@@ -97,14 +96,14 @@ def test_a_search_ends_for_the_work_it_took():
     X, y, _ = make_moe(600, 2, 10, noise_scale=0.02, random_state=2)
     problem = standard_problem(X, y, 10)
     free, held = (
-        Search(problem, np.random.default_rng(0), config=replace(NARROW, rounds=8, work=work)) for work in (1e12, 1e8)
+        Search(problem, np.random.default_rng(0), config=NARROW.changed("moves", work=work)) for work in (1e12, 1e8)
     )
     for search in (free, held):
         search.run()
     assert held.limited
     assert not free.limited
     assert 1e8 < held.work < free.work
-    assert held.config.with_starts(2 * held.config.starts).work == 2e8
+    assert held.config.with_starts(2 * held.config.starts.random).moves.work == 2e8
 
 
 @pytest.mark.parametrize("after", [1, 40, 400])

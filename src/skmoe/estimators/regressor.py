@@ -487,9 +487,9 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
             )
         rng = generator(random_state)
         X, y = rows_to_use(self, X, y)
-        if isinstance(X, Streamed) and X.shape[0] > self._search_config.sample_rows:
+        if isinstance(X, Streamed) and X.shape[0] > self._search_config.rows.sample_rows:
             raise ValueError(
                 f"test_n_experts holds all rows in memory and fits them many times; {X.where} has {X.shape[0]} rows, "
-                f"more than {self._search_config.sample_rows}: hand in a sample of them as an array"
+                f"more than {self._search_config.rows.sample_rows}: hand in a sample of them as an array"
             )
         return likelihood_ratio_test(self, *in_memory(X, y), int(n_bootstrap), rng, self._search_config)

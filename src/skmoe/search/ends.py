@@ -63,17 +63,15 @@ def climb_all(
     penalties: Sequence[float] | None = None,
     *,
     groups: Sequence[int] | None = None,
-    least_kept: int | None = None,
     own: OwnRows | None = None,
     bar: float | np.ndarray = -np.inf,
     on_step: OnStep | None = None,
 ) -> list[End]:
     """Climb all starts at once; all are told, those that were dropped on the way as not finished.
 
-    After a first heat of EM and L-BFGS steps the better part is kept. A model is finished when steps gain next to
-    nothing, and dropped where they gain too little to come near the best, or `bar`, an objective known already, one for
-    all or one for each. Only models of the same penalty are compared, or of the same group where `groups` says which
-    start is of which, and at least so many of them are kept; `own` says what each sees of the rows, where they see
+    A model is finished when steps gain next to nothing, and dropped where they gain too little to come near the best,
+    or `bar`, an objective known already, one for all or one for each. Only models of the same penalty are compared, or
+    of the same group where `groups` says which start is of which; `own` says what each sees of the rows, where they see
     different ones.
     """
     strengths = np.full(len(starts), problem.settings.penalty) if penalties is None else np.array(penalties)
@@ -97,21 +95,20 @@ def climb_all(
         if len(alive):
             ascent.keep(np.flatnonzero(~which))
 
-    ascent.em(config.em_heat)
-    ascent.quasi_newton(config.heat)
-    leave(_slow_starts(ascent.objective, group, config, least_kept), finished=False)
+    ascent.em(config.race.em_steps)
+    ascent.quasi_newton(config.race.warm_up)
     steps = 0
     while len(alive):
         before = ascent.objective
-        ascent.quasi_newton(config.stride)
+        ascent.quasi_newton(config.race.stride)
         gain = (ascent.objective - before) * problem.total
         best = np.maximum(bars[alive], _best_of_group(ascent.objective, group[alive]))
         short = (best - ascent.objective) * problem.total
-        done = gain < config.climb_gain
-        hopeless = ~done & (config.hope * gain < short - config.climb_margin)
-        steps += config.stride
-        slow = gain < config.climb_margin  # one that still gains much is not stopped yet
-        last = (steps >= config.climb_steps) & slow | (steps >= PATIENCE * config.climb_steps)
+        done = gain < config.race.gain
+        hopeless = ~done & (config.race.hope * gain < short - config.race.margin)
+        steps += config.race.stride
+        slow = gain < config.race.margin  # one that still gains much is not stopped yet
+        last = (steps >= config.race.steps) & slow | (steps >= PATIENCE * config.race.steps)
         leave(hopeless, finished=False)
         leave((done | last)[~hopeless], finished=True)
     return ends
@@ -122,14 +119,3 @@ def _best_of_group(objective: np.ndarray, groups: np.ndarray) -> np.ndarray:
     best = np.full(int(np.max(groups)) + 1, -np.inf)
     np.fmax.at(best, groups, objective)
     return best[groups]
-
-
-def _slow_starts(objective: np.ndarray, groups: np.ndarray, config: SearchConfig, least_kept: int | None) -> np.ndarray:
-    """Starts to be dropped after the first heat: the worse part of each group."""
-    slow = np.ones(len(objective), dtype=bool)
-    least = config.least_kept if least_kept is None else least_kept
-    for group in np.unique(groups):
-        mine = np.flatnonzero(groups == group)
-        kept = max(least, round(config.keep * len(mine)))
-        slow[mine[np.argsort(-objective[mine], kind="stable")[:kept]]] = False
-    return slow

@@ -115,8 +115,8 @@ def maximise(
     problem = problem.in_memory()
     # one regression by least squares is two Newton steps away from anywhere near it
     near = near or (problem.k == 1 and problem.family.least_squares and not newton_is_costly(problem))
-    rows = max(config.subsample_rows_per_parameter * problem.n_parameters, config.subsample_least_rows)
-    many = config.subsample_part * rows < problem.n
+    rows = max(config.rows.plenty * problem.n_parameters, config.rows.least_rows)
+    many = rows < config.rows.enough_rows * problem.n
     ascent = Ascent(Point(problem, theta).taking("gradient" if many or near else "em"), on_step)
     enough = 0.0
     if many:
@@ -156,8 +156,7 @@ def _climb(ascent: Ascent, control: Control, config: SearchConfig, near: bool = 
     """EM unless the optimum is near, then Newton where it works and EM where not, until the optimum is near."""
     smooth, total, tol = ascent.problem.family.smooth, ascent.problem.total, control.tol
     if not near:
-        least, most = config.em_steps
-        ascent.em_until(config.em_gain, least=least, most=most)
+        ascent.em_until(config.race.em_gain, least=config.race.em_steps, most=config.race.steps)
     # one that was carried over from a sample has had its gradients
     gradients_first = near and not enough and smooth and newton_is_costly(ascent.problem)
     while gradients_first and _first_order(ascent) * total > NEWTON_GAIN:
@@ -177,7 +176,7 @@ def _climb(ascent: Ascent, control: Control, config: SearchConfig, near: bool = 
             return not smooth
         if slow and not concave and (gain + em_gain) * total < FLAT_GAIN:
             return True  # a ridge that rises for ever, as where a gate separates rows
-        slow = em_gain < config.slow_gain
+        slow = em_gain < config.race.em_gain
     return False
 
 

@@ -149,12 +149,12 @@ def _log_density(
     return logsumexp(np.stack(found), axis=0, b=weights[:, None])
 
 
-def folds_of(task: Task, least: int, parameters: int, rng: np.random.Generator) -> Folds | None:
-    """Folds of the rows, or of a sample of at least so many that can carry the parameters; None for too few rows."""
+def folds_of(task: Task, parameters: int, rng: np.random.Generator) -> Folds | None:
+    """Folds of the rows, or of a sample that can carry the parameters; None for too few rows."""
     config, rows = task.config, task.searched
-    wanted = max(least, min(config.fold_rows_per_parameter * parameters, config.most_fold_rows))
-    rows = rows.sample(wanted, rng) if wanted < config.enough_rows * rows.n else rows.subset()
-    count = min(config.folds, rows.n // 2)
+    wanted = max(config.rows.least_rows, min(config.rows.plenty * parameters, config.folds.most_rows))
+    rows = rows.sample(wanted, rng) if wanted < config.rows.enough_rows * rows.n else rows.subset()
+    count = min(config.folds.folds, rows.n // 2)
     if count < 2 or rows.n - rows.n // count <= task.map.De + 1:
         return None
     fold_of = rng.permutation(rows.n) % count
@@ -220,7 +220,7 @@ def fit_folds(
     for f, problem in enumerate(problems):
         mine = drawn_starts(problem, by_turns(starts), 0, rng, config)
         if smaller is not None:
-            mine += grown_starts(problem, [smaller.thetas[f][0]], config, rng, config.fold_splits)
+            mine += grown_starts(problem, [smaller.thetas[f][0]], config, rng, config.folds.starts)
         drawn += [(f, start.theta) for start in mine]
     which = [f for _ in penalties for f, _ in drawn]
     strengths = np.repeat(penalties, len(drawn))
@@ -254,11 +254,11 @@ def climbed(
 ) -> list[tuple[int, Theta]]:
     """Starts climbed for a while, each under its penalty: their numbers and where they are then, best first."""
     ascent = batch_ascent(problem, ThetaBatch.of(starts), np.asarray(penalties), own=own, on_step=on_step)
-    ascent.em(config.em_heat)
-    for _ in range(config.fold_strides if strides is None else strides):
+    ascent.em(config.race.em_steps)
+    for _ in range(config.folds.strides if strides is None else strides):
         before = ascent.objective
-        ascent.quasi_newton(config.stride)
-        if np.all((ascent.objective - before) * problem.total < config.climb_gain):
+        ascent.quasi_newton(config.race.stride)
+        if np.all((ascent.objective - before) * problem.total < config.race.gain):
             break
     order = np.argsort(-ascent.objective, kind="stable")
     return [(int(i), ascent.batch.theta(int(i))) for i in order]
@@ -279,7 +279,6 @@ def converged(
         task.config,
         strengths,
         groups=groups,
-        least_kept=1,  # the best of a fold needs no witness
         own=_seen(folds, which),
         on_step=on_step,
     )

@@ -139,7 +139,7 @@ def fit_joint_em(task: Task, k: int, rng: np.random.Generator, n_init: int) -> F
     control, whole, part = task.control, task.problem(k), task.problem(k, task.searched)
     runs, records = [], []
     for i in range(n_init):
-        start = labelled_start(part, random_labels(part, rng), task.config.label_purity)
+        start = labelled_start(part, random_labels(part, rng))
         runs.append(run_em(whole, start, max_iter=control.max_iter, tol=control.tol))
         level = task.in_callers_units(runs[-1].log_likelihood[-1])
         records.append(StartRecord(f"random {i}", StartKind.RANDOM, level, Stage.ALL_ROWS))

@@ -125,14 +125,14 @@ def _learn_search(
     auto = request.n_experts == "auto"
     n_experts = request.n_experts if auto else _experts_carried(task, request)
     penalty = task.spec.penalty
-    strength = task.config.penalty if isinstance(penalty, str) else float(penalty)
+    strength = task.config.folds.penalties[0] if isinstance(penalty, str) else float(penalty)
     pooled = pooled_coefficients(task.spec, task.moments, task.map)
     if pooled is None:
         one = task.problem(1, task.searched)
         pooled = maximise(one, pooled_regression(one)).theta.A[0]
     task = replace(task, penalty=strength, pooled=pooled)
-    if strength < min(task.config.penalties) and (isinstance(n_experts, str) or task.carries(n_experts)):
-        task = replace(task, config=task.config.wider(task.config.unpenalised))
+    if strength < min(task.config.folds.penalties) and (isinstance(n_experts, str) or task.carries(n_experts)):
+        task = replace(task, config=task.config.wider(task.config.moves.unpenalised))
     if not (auto or request.averaging) and not _questions(task, request, int(n_experts)):
         return *_fit(task, int(n_experts), rng, []), None, None
     choice = choose(task, n_experts, request.averaging, rng)

@@ -44,7 +44,7 @@ def check_request(rows: RowsToFit, spec: ModelSpec, n_experts: int | str, config
     Of weighted rows only those who read them know how many they stand for.
     """
     n, columns = rows.X.shape
-    k = config.most_experts if isinstance(n_experts, str) else int(n_experts)
+    k = config.number.most_experts if isinstance(n_experts, str) else int(n_experts)
     if rows.weight is None:
         k = min(k, max(1, int(n // expert_rows(spec, columns, config))))
     there = memory.bytes_there()

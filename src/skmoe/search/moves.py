@@ -27,7 +27,7 @@ from skmoe.search.config import SearchConfig
 from skmoe.search.records import Start, StartKind
 from skmoe.search.removal import removal_losses
 
-__all__ = ["Split", "drop_and_split", "grown_starts", "pruned", "recombined", "splits_of", "tilted"]
+__all__ = ["Split", "drop_and_split", "grown_starts", "pruned", "splits_of", "tilted"]
 
 FOLDED = 0.8  # of a standard Gaussian t: E|t| = E[|t| (t^2 - 1)] = 0.8, which ties a moment to the slope of a bend
 AT_A_TIME = 4  # of so many superfluous experts one is dropped before losses are taken anew
@@ -67,14 +67,14 @@ def splits_of(problem: Problem, batch: ThetaBatch, config: SearchConfig) -> list
             at = model, place
             here, unit = float(mass[at]), float(units[at])
             size = max(float(spread[0][at][-1]), 0.0)
-            shift = min(max((size / 2) ** 0.5, config.least_shift), 1.0) * along[at][-1]
+            shift = min(max((size / 2) ** 0.5, config.moves.least_shift), 1.0) * along[at][-1]
             mine.append(Split(*divmod(place, m), "crossing", shift, None, 0.0, here * size**2 / 4, unit))
             sizes = bend[0][at]
             order = np.argsort(-np.abs(sizes), kind="stable")
             for top, way in zip(order.tolist(), ("bend", "second bend"), strict=False):
                 size, v = float(sizes[top]), across[at][top]
-                slope = math.copysign(min(max(abs(size) / FOLDED, config.least_shift), 3.0), size)
-                turn = config.gate_slope * v if shared else None
+                slope = math.copysign(min(max(abs(size) / FOLDED, config.moves.least_shift), 3.0), size)
+                turn = config.moves.gate_slope * v if shared else None
                 mine.append(Split(*divmod(place, m), way, slope * v, turn, -FOLDED * slope, here * size**2, unit))
         found.append(mine)
     return found
@@ -172,18 +172,16 @@ def grown_starts(
     config: SearchConfig,
     rng: np.random.Generator,
     most: int,
-    *,
-    drawn: bool = False,
 ) -> list[Start]:
     """Starts with k experts from models with fewer, experts split; at most so many of each model.
 
-    One expert more is each of the most promising splits in turn, unless they are to be `drawn`; several are splits of
-    different experts, drawn by what they promise.
+    One expert more is each of the most promising splits in turn; several are splits of different experts, drawn by what
+    they promise.
     """
     batch = ThetaBatch.of(smaller)
     more, starts = problem.k - batch.k, []
     for model, splits in enumerate(splits_of(problem, batch, config)):
-        for chosen in _choices(splits, more, rng, most, drawn):
+        for chosen in _choices(splits, more, rng, most):
             A, W, sigma = (
                 np.concatenate([part[model], np.zeros((more, *part[model].shape[1:]))])
                 for part in (batch.A, batch.W, batch.sigma)
@@ -195,15 +193,12 @@ def grown_starts(
     return starts
 
 
-def _choices(
-    splits: list[Split], more: int, rng: np.random.Generator, most: int, drawn: bool
-) -> list[tuple[Split, ...]]:
+def _choices(splits: list[Split], more: int, rng: np.random.Generator, most: int) -> list[tuple[Split, ...]]:
     """Sets of splits of different experts, at most so many sets."""
     ranked = sorted(splits, key=lambda split: -split.promise)
-    weights = np.array([max(split.promise, 1e-12) for split in splits])
     if more == 1:
-        order = [splits[s] for s in _drawn(weights, rng)] if drawn else ranked
-        return [(split,) for split in order[:most]]
+        return [(split,) for split in ranked[:most]]
+    weights = np.array([max(split.promise, 1e-12) for split in splits])
     orders = [ranked] + [[splits[s] for s in _drawn(weights, rng)] for _ in range(most - 1)]
     chosen = []
     for order in orders:
@@ -217,19 +212,6 @@ def _choices(
 def _drawn(weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """An order drawn without replacement, heavier ones sooner."""
     return np.argsort(-(np.log(weights) + rng.gumbel(size=len(weights))))
-
-
-def recombined(
-    problem: Problem, pairs: Sequence[tuple[Start, Start]], config: SearchConfig, on_step: OnStep | None = None
-) -> list[Start]:
-    """Starts from the experts of two models side by side, pruned to k: what either has found is kept."""
-    one, other = (ThetaBatch.of([pair[side].theta for pair in pairs]) for side in (0, 1))
-    both = ThetaBatch(*(np.concatenate([getattr(b, p) for b in (one, other)], axis=1) for p in ("A", "W", "sigma")))
-    ascent = batch_ascent(problem, both, on_step=on_step)
-    ascent.em(config.pool_steps)
-    batch = pruned(problem, ascent, problem.k, config.prune_steps, on_step)
-    parents = [(a.name, b.name) for a, b in pairs]
-    return [Start(f"{a} with {b}", StartKind.POOLED, batch.theta(i), (a, b)) for i, (a, b) in enumerate(parents)]
 
 
 def tilted(
@@ -247,25 +229,24 @@ def tilted(
     and the highest maxima are spikes.
     """
     rows, count, batch = problem.laid_out(), len(thetas), ThetaBatch.of(thetas)
-    carried = problem.total >= config.rows_per_parameter * problem.n_parameters
+    carried = problem.total >= config.number.rows_per_parameter * problem.n_parameters
     if carried and not problem.guarded(problem.settings.penalty):
-        low, high = np.log(config.softening)
+        low, high = np.log(config.moves.softening)
         batch = replace(batch, W=np.exp(rng.uniform(low, high, count))[:, None, None] * centred(batch.W))
     Z = to_numpy(rows.X)
     Z = Z[:, :-1] if rows.map.intercept else Z
     along = Z @ rng.standard_normal((Z.shape[1], count))
     along -= np.mean(along, axis=0)
     along /= np.maximum(np.std(along, axis=0), np.finfo(float).tiny)
-    low, high = np.log(config.tilt)
+    low, high = np.log(config.moves.tilt)
     weight = np.exp(np.exp(rng.uniform(low, high, count)) * np.clip(along, -FAR, FAR))
     counts = np.ones(len(Z)) if rows.weight is None else to_numpy(rows.weight)
     weight *= np.sum(counts) / (counts @ weight)
     drawn_to = np.broadcast_to(problem.settings.pooled, (count, problem.De))
     own = OwnRows(to_device(weight, rows.X), drawn_to)
     ascent = batch_ascent(problem, batch, own=own, on_step=on_step)
-    em_steps, further = config.tilt_steps
-    ascent.em(em_steps)
-    ascent.quasi_newton(further)
+    ascent.em(config.race.em_steps)
+    ascent.quasi_newton(config.race.warm_up)
     return [Start(f"tilted {i}", StartKind.TILTED, ascent.batch.theta(i)) for i in range(count)]
 
 

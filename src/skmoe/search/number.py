@@ -105,16 +105,15 @@ def choose(task: Task, n_experts: int | str, averaging: int, rng: np.random.Gene
     config, chosen = task.config, task.spec.penalty == "auto"
     ladder = _ladder(task, averaging) if isinstance(n_experts, str) else [int(n_experts)]
     fixed = not isinstance(n_experts, str) and not averaging
-    least = config.calibration_rows if fixed else config.fold_rows
-    folds = folds_of(task, least, task.problem(ladder[-1]).n_parameters, rng)
+    folds = folds_of(task, task.problem(ladder[-1]).n_parameters, rng)
     if folds is None:
         return Choice(ladder[0], task.penalty)
     if fixed:
         return _of_number(task, folds, ladder[0], chosen, rng)
     strengths = [task.penalty]
-    if averaging and chosen and folds.n <= config.fold_rows:
-        strengths += [tau for tau in config.member_penalties if tau != task.penalty]
-    starts = max(config.fold_starts, -(-averaging // len(folds.parts)))
+    if averaging and chosen and task.few_rows(2):
+        strengths.append(config.folds.member_penalty)
+    starts = max(config.folds.starts, -(-averaging // len(folds.parts)))
     tried: list[Tried] = []
     try:
         for k in ladder:
@@ -144,9 +143,7 @@ def _of_number(task: Task, folds: Folds, k: int, chosen: bool, rng: np.random.Ge
     """The same for a number that was asked for: nothing is compared with it, so its fits go to the top at once."""
     tell = _Teller(task, k, k)
     try:
-        (fits,) = fit_folds(
-            task, folds, k, [task.penalty], task.config.calibration_starts, rng, strides=0, on_step=tell
-        )
+        (fits,) = fit_folds(task, folds, k, [task.penalty], task.config.folds.starts, rng, strides=0, on_step=tell)
         return _with_penalty(task, folds, Choice(k, task.penalty, folds), fits, chosen, tell)
     except (KeyboardInterrupt, OutOfTimeError):
         return _stopped(task, k, tell)
@@ -162,13 +159,13 @@ def _stopped(task: Task, k: int, tell: _Teller) -> Choice:
 def _ladder(task: Task, averaging: int) -> list[int]:
     """Numbers of experts to try: those whose parameters, gate and noise among them, the rows can carry."""
     config = task.config
-    most = config.most_averaged if averaging else config.most_experts
+    most = config.number.numbers[-1] if averaging else config.number.most_experts
     most = min(most, most_experts(task.spec, task.moments, config))
 
     def carried(k: int) -> bool:
         return k <= most and task.carries(k)
 
-    return [1, *(k for k in config.numbers if k > 1 and carried(k))]
+    return [1, *(k for k in config.number.numbers if k > 1 and carried(k))]
 
 
 class _Teller:
@@ -216,10 +213,10 @@ def _judged(task: Task, folds: Folds, fits: list[FoldFits], averaging: int, tell
 
 def _enough(tried: list[Tried], averaging: int, folds: Folds, config: SearchConfig) -> bool:
     """Whether the last few numbers tried gained nothing, for a single model and, where asked for, an average."""
-    idle = len(tried) - 1 - tried.index(_best_number(tried, config.most_experts, folds))
+    idle = len(tried) - 1 - tried.index(_best_number(tried, config.number.most_experts, folds))
     if averaging:
         idle = min(idle, len(tried) - 1 - int(np.argmax([t.averaged for t in tried])))
-    return idle >= config.patience
+    return idle >= config.number.patience
 
 
 def gain(better: np.ndarray, other: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
@@ -242,10 +239,10 @@ def _best_number(tried: list[Tried], most: int, folds: Folds) -> Tried:
 
 def _simplest(tried: list[Tried], folds: Folds, config: SearchConfig) -> Tried:
     """The smallest number of experts over which the best one gains too little."""
-    best = _best_number(tried, config.most_experts, folds)
+    best = _best_number(tried, config.number.most_experts, folds)
     for t in tried[: tried.index(best)]:
         mean, error = gain(best.held_out, t.held_out, folds.weight)
-        if mean <= max(error, config.unseen_gain * (1 - best.seen)):
+        if mean <= max(error, config.number.unseen_gain * (1 - best.seen)):
             return t
     return best
 
@@ -265,7 +262,7 @@ def _with_penalty(task: Task, folds: Folds, choice: Choice, fits: FoldFits, chos
     candidates = converged(task, folds, fits, [task.penalty], tell)
     if not (chosen and task.few_rows(fits.k)):
         return replace(choice, fits=candidates[0])
-    others = [tau for tau in config.penalties if tau != task.penalty]
+    others = [tau for tau in config.folds.penalties if tau != task.penalty]
     candidates += converged(task, folds, candidates[0], others, tell)
     densities = [HeldOut.of(folds, [fits], [1.0]).calibrated() for fits in candidates]
     means = [float(np.average(d, weights=folds.weight)) for d in densities]

@@ -1,11 +1,9 @@
 r"""How starts are compared, and when to stop trying.
 
 1. *Race.* On a subsample, starts of several kinds beside those the caller hands in are climbed as one batch.
-2. *Doubt.* Unless half of the starts agree, or the consistent one and another, models are grown from one expert up by
-   splits. Where ends disagree, or a grown model is better, rounds follow of moves from a population of ends (rows
-   tilted for a while; an expert fewer, then another split; one more, then one pruned) and of recombined pairs, until so
-   many rounds in a row gain nothing, or until as much work is done as a search may take. Where the subsample is all
-   rows, and they are few, one round is tried though ends agree.
+2. *Doubt.* Where ends disagree, rounds follow of moves from a population of ends (rows tilted for a while; an expert
+   fewer, then another split; one more, then one pruned), until so many rounds in a row gain nothing, or until as much
+   work is done as a search may take. Where the subsample is all rows, one round is tried though ends agree.
 3. *All rows.* The winners are finished on all rows.
 4. *Moves.* On a subsample again, a round of moves from the best; accept a gain, stop at the first round without one.
 """
@@ -23,15 +21,12 @@ from skmoe.search.climb import BatchAscent
 from skmoe.search.config import SearchConfig
 from skmoe.search.ends import End, climb_all, distinct, ranked
 from skmoe.search.finish import Fit, maximise, newton_is_costly
-from skmoe.search.growth import ladder, regrown, shrunk
-from skmoe.search.moves import drop_and_split, recombined, tilted
+from skmoe.search.growth import regrown, shrunk
+from skmoe.search.moves import drop_and_split, tilted
 from skmoe.search.records import Control, Stage, Start, StartKind, StartRecord
 from skmoe.search.starts import by_turns, drawn_starts, pooled_regression
 
 __all__ = ["Search"]
-
-WITNESSES = 3
-"""Ends that must agree where rows are few or ends differed; two are enough elsewhere."""
 
 
 class Search:
@@ -85,14 +80,15 @@ class Search:
         self.rng, self.starts, self.on_step = rng, list(starts), on_step
         config = self.config
         plain = problem.family.smooth and not problem.family.few_values
-        per_coefficient = config.rows_per_coefficient if plain else config.kinked_rows_per_coefficient
-        self.rows = max(config.least_rows, per_coefficient * problem.k * problem.De)
+        rows = config.rows
+        per_coefficient = rows.rows_per_coefficient if plain else rows.kinked_rows_per_coefficient
+        self.rows = max(rows.least_rows, per_coefficient * problem.k * problem.De)
         self.theta: Theta | None = None
         self.best: Fit | None = None
         self.records: list[StartRecord] = []
         self.drawn, self.level = 0, -np.inf
         self.agreement, self.disputed = 0, False
-        self.ended, self.most_starts = 0, config.starts
+        self.ended, self.most_starts = 0, config.starts.random
         self.work, self.limited = 0.0, False
 
     def run(self) -> Fit:
@@ -101,17 +97,15 @@ class Search:
         if full.k == 1:
             return self._offer(Start("regression", StartKind.REGRESSION, pooled_regression(full)))
         part, ends = self._race()
-        if part.k > 2 and (self.disputed or not self._convincing(part, ends)):
-            ends = self._grown(part, ends)
         on_all = part.rows is full.rows
-        moved = self.disputed or (on_all and self.work < self.config.check_work)
+        moved = self.disputed or on_all
         if moved:
             ends = self._further(part, ends)
         self.records += [end.record() for end in ends]
         contenders = self._contenders(part, ends)
         for end in contenders:
             best = self._offer(end.start)
-        for end in distinct((end for end in ends if end.finished), self._same(part))[: self.config.pool]:
+        for end in distinct((end for end in ends if end.finished), self._same(part))[: self.config.race.agreeing]:
             if best.admissible:
                 break
             # what was fine on some rows is not on all, or a last step went too far
@@ -119,10 +113,9 @@ class Search:
                 best = self._offer(end.start)
         if (moved and on_all) or (full.k == 2 and not self.disputed):
             return best  # every move has been tried, or the one there is is what the starts were
-        for _ in range(self.config.rounds):
+        before = None
+        while best is not before:
             before, best = best, self._move(best)
-            if best is before:
-                break
         return best
 
     # -- pieces -------------------------------------------------------------------------------------------------------
@@ -155,7 +148,7 @@ class Search:
     def _subsample(self) -> Problem:
         """Rows for short runs: enough to tell basins apart, all of them if there are few."""
         full = self.problem
-        return full if self.rows > self.config.enough_rows * full.n else full.sample(self.rows, self.rng)
+        return full if self.rows > self.config.rows.enough_rows * full.n else full.sample(self.rows, self.rng)
 
     def _rows_carry(self, part: Problem, end: End) -> bool:
         """Whether the subsample tells the experts apart; if not, later ones are made larger.
@@ -163,82 +156,59 @@ class Search:
         An optimum of a few rows with weak signal is one of noise. What the fit gains over a single regression, per
         parameter, says how much signal there is; a parameter of pure noise gains about a half.
         """
-        config = self.config
-        if part.rows is self.problem.rows or self.rows >= config.most_rows:
+        config, most = self.config, self.config.rows.most_rows
+        if part.rows is self.problem.rows or self.rows >= most:
             return True
         single = maximise(part.with_experts(1), pooled_regression(part), config=config).log_likelihood
         gain = (end.log_likelihood - single) * part.total / part.n_parameters - 0.5
-        if gain < config.signal:
-            grow = np.clip(2 * config.signal / max(gain, 1e-3), 2, 16)
-            self.rows = min(int(self.rows * grow), config.most_rows)
-        return gain >= config.signal
+        signal = config.race.signal
+        if gain < signal:
+            self.rows = min(int(self.rows * np.clip(2 * signal / max(gain, 1e-3), 2, 16)), most)
+        return gain >= signal
 
     def _fresh(self, part: Problem, count: int) -> list[Start]:
         """Random starts of several kinds by turns."""
-        if count == 0:
-            return []
         starts = drawn_starts(part, by_turns(count, self.drawn), self.drawn, self.rng, self.config)
         self.drawn += count
         return starts
 
     def _same(self, part: Problem) -> float:
         """Difference of mean log-likelihoods below which two early ends are the same optimum."""
-        return max(self.config.same_total / part.total, self.config.same_mean)
+        return self.config.race.same / part.total
 
     def _race(self) -> tuple[Problem, list[End]]:
         """One batch of starts, on a subsample that tells the experts apart; whether its ends agree is noted."""
         config = self.config
         part, again = self._subsample(), list[Start]()
         while True:
-            ends = ranked(self._climbed(part, [*self.starts, *again, *self._fresh(part, config.starts)]))
+            ends = ranked(self._climbed(part, [*self.starts, *again, *self._fresh(part, config.starts.random)]))
             if self._rows_carry(part, ends[0]):
                 break
             again, part = [ends[0].start], self._subsample()
         self.agreement = len(self._witnesses(part, ends, ends[0].objective))
-        finished = sum(end.finished for end in ends)
-        few = part.rows is self.problem.rows
-        self.disputed = self.agreement < max(WITNESSES if few else 2, config.agreeing * finished)
-        # experts with kinks bend to a few rows: half of the starts may share a lesser optimum
-        self.disputed |= not part.family.smooth and self.agreement <= config.agreeing * finished
-        # each output tells little: starts agree on lesser optima too
-        self.disputed |= part.k > 2 and part.family.few_values
+        self.disputed = self.agreement < config.race.agreeing
+        # experts with kinks bend to a few rows, outputs of few values tell little: starts agree on lesser optima too
+        self.disputed |= part.k > 2 and (part.family.few_values or not part.family.smooth)
         return part, ends
-
-    def _grown(self, part: Problem, ends: list[End]) -> list[End]:
-        """The ends beside those of models grown from one expert up; there is doubt where one of these is better."""
-        config, before = self.config, ends[0]
-        for number in range(config.ladders):
-            grown_up = ladder(
-                part, pooled_regression(part), config, self.rng, self._same(part), self._on_climb, drawn=number > 0
-            )
-            ends = ranked(ends + self._climbed(part, grown_up, bar=ends[0].objective))
-        self.disputed |= ends[0].rank > (before.admissible, before.objective + self._same(part))
-        return ends
 
     def _further(self, part: Problem, ends: list[End]) -> list[End]:
         """Rounds of moves where ends disagree; where they agree, one, to see whether it gains."""
         config = self.config
         if self.disputed:
-            self.rows = int(self.rows * config.disputed_rows)  # for later moves: these rows were too few to tell
-        each = config.drops * config.drop_splits + config.regrow_splits
-        rounds = config.rounds if self.disputed else 1
-        self.most_starts += rounds * (part.k * (config.tilts + config.pairs) + config.regrow * each)
+            self.rows = int(self.rows * config.rows.more_rows)  # for later moves: these rows were too few to tell
+        moves = config.moves
+        rounds = moves.patience if self.disputed else 1
+        self.most_starts += rounds * (part.k * moves.tilts + 2 * moves.splits)
         before, ends = ends, self._evolved(part, ends)
         self.disputed |= self._gained(part, ends[0], before[0])
-        # moves that lead back to the best end are no witnesses; the starts and grown models before them are
+        # moves that lead back to the best end are no witnesses; the starts before them are
         self.agreement = max(1, len(self._witnesses(part, before, ends[0].objective)))
         return ends
 
     def _witnesses(self, part: Problem, ends: list[End], best: float) -> list[End]:
-        """Ends at an optimum of the objective `best`; of starts and of grown models, which came there by themselves."""
+        """Ends at an optimum of the objective `best`; of starts, which came there by themselves."""
         level = best - self._same(part)
         return [end for end in ends if end.admissible and end.finished and end.objective > level]
-
-    def _convincing(self, part: Problem, ends: list[End]) -> bool:
-        """Whether half of the starts ended at the best optimum, or the consistent one and another did."""
-        witnesses = self._witnesses(part, ends, ends[0].objective)
-        consistent = any(end.start.kind is StartKind.SPECTRAL for end in witnesses)
-        return len(witnesses) >= (2 if consistent else self.config.convincing * len(ends))
 
     def _evolved(self, part: Problem, ends: list[End]) -> list[End]:
         """Rounds of moves from a population of ends until so many of them in a row gain nothing; one, if ends agree.
@@ -246,15 +216,15 @@ class Search:
         What a move leads to is climbed for a while only: it is one of the population if it is among the best, and those
         that stay are climbed to the top at the end.
         """
-        config, idle, done = self.config, 0, set[float]()
-        patience = config.round_patience if self.disputed else 1
-        hasty = replace(config, climb_steps=config.round_steps)
-        for _ in range(config.rounds):
-            if self.work > config.work:
+        config, moves, idle, done = self.config, self.config.moves, 0, set[float]()
+        patience = moves.patience if self.disputed else 1
+        hasty = config.changed("race", steps=2 * config.race.warm_up)
+        while idle < patience:
+            if self.work > moves.work:
                 self.limited = self.disputed
                 break
             before = ends[0]
-            tops = self._population(part, ends)[: config.population]
+            tops = self._population(part, ends)[: moves.population]
             starts, levels = self._moves_from(part, tops, done)
             found = climb_all(
                 part, starts, hasty, groups=range(len(starts)), bar=np.array(levels), on_step=self._on_climb
@@ -263,10 +233,8 @@ class Search:
             ends = ranked(ends + found)
             idle += 1
             if self._gained(part, ends[0], before):
-                idle, patience = 0, config.round_patience
-            if idle >= patience:
-                break
-        tops = self._population(part, ends)[: config.pool]
+                idle, patience = 0, moves.patience
+        tops = self._population(part, ends)[: config.race.agreeing]
         return ranked(ends + self._climbed(part, [end.start for end in tops]))
 
     def _population(self, part: Problem, ends: list[End]) -> list[End]:
@@ -279,31 +247,24 @@ class Search:
 
     def _gained(self, part: Problem, end: End, before: End) -> bool:
         """Whether an end is better than another, not the same one reached by another way."""
-        return end.rank > (before.admissible, before.objective + self.config.gain / part.total)
+        return end.rank > (before.admissible, before.objective + self.config.race.same / part.total)
 
     def _moves_from(self, part: Problem, tops: list[End], done: set[float]) -> tuple[list[Start], list[float]]:
         """Starts of one round, and for each the objective of the end it comes from.
 
-        From each of the population by turns with rows tilted; from the best ends that are not `done` grown and pruned,
-        and shrunk and split; and recombined pairs.
+        From each of the population by turns with rows tilted; from the best end that is not `done` grown and pruned,
+        and shrunk and split.
         """
         config, rng = self.config, self.rng
-        of = [tops[i % len(tops)] for i in range(part.k * config.tilts)]
+        of = [tops[i % len(tops)] for i in range(part.k * config.moves.tilts)]
         starts = tilted(part, [end.start.theta for end in of], config, rng, self._on_climb) if of else []
-        near = [end for end in tops[: config.near] if end.objective not in done][: config.regrow]
-        done |= {end.objective for end in near}
-        moves = (regrown, shrunk) if part.k > 2 else (regrown,)
-        for move in moves if near else ():
-            found = move(part, [end.start.theta for end in near], config, rng, self._on_climb)
-            starts += found
-            of += [end for end in near for _ in range(len(found) // len(near))]
-        if len(tops) > 1 and config.pairs:
-            count = part.k * config.pairs
-            first = np.minimum(rng.exponential(config.first_rank, count).astype(int), len(tops) - 1)
-            second = (first + rng.integers(1, len(tops), count)) % len(tops)
-            pairs = [(tops[i], tops[j]) for i, j in zip(first, second, strict=True)]
-            starts += recombined(part, [(a.start, b.start) for a, b in pairs], config, self._on_climb)
-            of += [a for a, _ in pairs]
+        near = next((end for end in tops if end.objective not in done), None)
+        if near is not None and config.moves.splits:
+            done.add(near.objective)
+            for move in (regrown, shrunk) if part.k > 2 else (regrown,):
+                found = move(part, near.start.theta, config, rng, self._on_climb)
+                starts += found
+                of += [near] * len(found)
         return starts, [end.objective for end in of]
 
     def _contenders(self, part: Problem, ends: list[End]) -> list[End]:
@@ -311,25 +272,25 @@ class Search:
 
         Several are first climbed side by side on more rows.
         """
-        config, margin, most = self.config, self.config.margin, 2
+        config, rows = self.config, self.config.rows
+        margin, more = config.race.margin, rows.more_rows * part.n
         if self.disputed and part.rows is not self.problem.rows:
-            margin, most = config.disputed_margin, 4
-        tops = self._near_the_best(part, ends, margin, most)
-        more = config.more_rows * part.n
+            margin *= rows.more_rows  # a subsample of so many fewer rows tells less
+        tops = self._near_the_best(part, ends, margin)
         if len(tops) > 1 and part.rows is not self.problem.rows:
-            whole = more > config.enough_rows * self.problem.n
+            whole = more > rows.enough_rows * self.problem.n
             part = self.problem if whole else self.problem.sample(more, self.rng)
-            tops = self._near_the_best(part, self._climbed(part, [end.start for end in tops]), config.margin, 2)
+            tops = self._near_the_best(part, self._climbed(part, [end.start for end in tops]), config.race.margin)
         return tops
 
-    def _near_the_best(self, part: Problem, ends: list[End], margin: float, most: int) -> list[End]:
-        """The best ends of different optima, so many at most, within a margin in total log-likelihood."""
-        tops = distinct((end for end in ends if end.finished), self._same(part))[:most]
+    def _near_the_best(self, part: Problem, ends: list[End], margin: float) -> list[End]:
+        """The best ends of different optima within a margin in total log-likelihood."""
+        tops = distinct((end for end in ends if end.finished), self._same(part))[: self.config.race.agreeing]
         return [end for end in tops if tops[0].objective - end.objective < margin / part.total]
 
     def _beats(self, fit: Fit, other: Fit, problem: Problem) -> bool:
         """Whether a fit is at a better optimum than another on the same rows."""
-        needed = (other.admissible, other.objective + self.config.gain / problem.total)
+        needed = (other.admissible, other.objective + self.config.race.same / problem.total)
         return (fit.admissible, fit.objective) > needed
 
     def _offer(self, start: Start) -> Fit:
@@ -355,12 +316,10 @@ class Search:
         """One round of moves on a fresh subsample; the best fit after it."""
         part, config = self._subsample(), self.config
         here = Start("best", StartKind.CHOSEN, best.theta)
-        starts = [here, *drop_and_split(part, [best.theta], config, config.splits)]
-        if self.disputed:
-            starts += self._fresh(part, config.more_starts)
+        starts = [here, *drop_and_split(part, [best.theta], config, config.moves.splits // 2)]
         ends = self._climbed(part, starts)
         level = next((end.objective for end in ends if end.start.kind is StartKind.CHOSEN), -np.inf)
-        better = [end for end in ranked(ends) if end.finished and end.objective > level + config.gain / part.total]
+        better = [end for end in ranked(ends) if end.finished and end.objective > level + config.race.same / part.total]
         self.records += [replace(end.record(), stage=Stage.RACE) for end in ends if end.start.name != "best"]
         for end in better[:2]:
             if self._offer(end.start) is not best:

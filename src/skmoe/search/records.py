@@ -31,7 +31,6 @@ class StartKind(StrEnum):
     RANDOM = "random"
     VORONOI = "voronoi"
     JOINT = "joint"  # nearest of k rows in inputs and output
-    POOLED = "pooled"  # two models' experts put side by side, and pruned
     TILTED = "tilted"  # a model climbed for a while where some rows count more
     SPLIT = "split"  # one expert dropped, another split
     GROWN = "grown"  # a smaller model with experts split
@@ -42,12 +41,11 @@ class StartKind(StrEnum):
 
 @dataclass(frozen=True)
 class Start:
-    """Where a run begins: a name, its kind, the starts it was made of, and the point itself."""
+    """Where a run begins: a name, its kind, and the point itself."""
 
     name: str
     kind: StartKind
     theta: Theta
-    parents: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,11 @@ KINDS = (
     StartKind.VORONOI,
 )
 """Kinds of random starts, by turns."""
+PURITY = 0.9
+"""Weight of a row's label in a labelled start; the rest is shared out, so that no system is singular."""
+FAR_OUTPUTS = 4.0
+"""Median absolute deviations from the median beyond which starts of experts with heavy tails move outputs in: 2.7
+standard deviations of a Gaussian, so that experts apart from one another are hardly touched."""
 
 
 def by_turns(count: int, first: int = 0) -> list[StartKind]:
@@ -62,7 +67,7 @@ def random_labels(problem: Problem, rng: np.random.Generator) -> np.ndarray:
     return rng.integers(problem.k, size=problem.n)
 
 
-def labelled_start(problem: Problem, labels: np.ndarray, purity: float = 0.9) -> Theta:
+def labelled_start(problem: Problem, labels: np.ndarray, purity: float = PURITY) -> Theta:
     """Experts by least squares on their labelled rows, a gate one Newton step towards the labels.
 
     Other experts than linear ones are first taken as linear in a rough predictor (`Family.start_response`).
@@ -86,12 +91,12 @@ def drawn_starts(
     problem: Problem, kinds: Sequence[StartKind], number: int, rng: np.random.Generator, config: SearchConfig
 ) -> list[Start]:
     """Random starts of the given kinds, numbered from `number`."""
-    problem = _without_far_outputs(problem, config)
-    batch = labelled_batch(problem, _labels(problem, kinds, rng, config), config.label_purity)
+    problem = _without_far_outputs(problem)
+    batch = labelled_batch(problem, _labels(problem, kinds, rng, config), PURITY)
     return [Start(f"{kind} {number + i}", kind, batch.theta(i)) for i, kind in enumerate(kinds)]
 
 
-def _without_far_outputs(problem: Problem, config: SearchConfig) -> Problem:
+def _without_far_outputs(problem: Problem) -> Problem:
     """The same problem, for experts with heavy tails with outputs far from the others moved in.
 
     Least squares would follow them, and an expert that begins with them may keep them for itself.
@@ -102,7 +107,7 @@ def _without_far_outputs(problem: Problem, config: SearchConfig) -> Problem:
     rows = problem.laid_out()
     y = to_numpy(rows.y)
     middle = np.median(y, axis=0)
-    reach = config.far_outputs * np.median(np.abs(y - middle), axis=0)
+    reach = FAR_OUTPUTS * np.median(np.abs(y - middle), axis=0)
     if not np.all(reach > 0):  # more than half of the outputs are the same
         return problem
     near = to_device(np.clip(y, middle - reach, middle + reach), rows.y)
@@ -122,7 +127,7 @@ def _labels(problem: Problem, kinds: Sequence[StartKind], rng: np.random.Generat
     plain = family.noise_dof is not None
     y = to_numpy(rows.y if plain else family.start_response(outputs_first(rows.y)))
     spread = float(np.std(y)) or 1.0
-    joint = np.column_stack([Z, config.output_weight / spread * y.reshape(-1, n).T])
+    joint = np.column_stack([Z, config.starts.output_weight / spread * y.reshape(-1, n).T])
     labels = np.empty((n, len(kinds)), dtype=np.int64)
     for s, kind in enumerate(kinds):
         if kind is StartKind.RANDOM:
@@ -207,10 +212,10 @@ def spectral_start(task: Task, problem: Problem, rng: np.random.Generator) -> tu
     family = problem.family
     if not problem.rows.map.shared or k > width or k < 2 or not isinstance(family, GaussianFamily):
         return None
-    if problem.n > config.spectral_rows:
-        problem = problem.sample(config.spectral_rows, rng)
+    if problem.n > config.rows.most_rows:
+        problem = problem.sample(config.rows.most_rows, rng)
     Z, y = _inputs_and_outputs(problem.laid_out(), width, config, rng)
-    if len(y) < config.spectral_rows_per_parameter * problem.n_parameters:
+    if len(y) < config.starts.spectral_rows_per_parameter * problem.n_parameters:
         return None
     if family.g.linear:
         y = y / max(float(np.sqrt(np.mean(y**2))), np.finfo(float).tiny)
@@ -225,7 +230,7 @@ def spectral_start(task: Task, problem: Problem, rng: np.random.Generator) -> tu
     if len(found.coef) < k:
         return None
     A = np.column_stack([found.coef, np.zeros(k)]) if problem.rows.map.intercept else found.coef
-    sigma = np.full(k, noise if noise is not None else config.start_noise * problem.spread)
+    sigma = np.full(k, noise if noise is not None else config.starts.spectral_noise * problem.spread)
     theta = Theta(A * (problem.spread if family.g.linear else 1.0), np.zeros((k - 1, problem.Dg)), sigma)
     return Start("spectral", StartKind.SPECTRAL, theta), found
 
@@ -237,7 +242,7 @@ def _inputs_and_outputs(
     if rows.weight is None:
         return Z, y
     w = to_numpy(rows.weight)  # rows are drawn by their weights
-    drawn = np.sort(rng.choice(len(w), size=min(config.spectral_rows, int(w.sum()) or 1), p=w / w.sum()))
+    drawn = np.sort(rng.choice(len(w), size=min(config.rows.most_rows, int(w.sum()) or 1), p=w / w.sum()))
     return Z[drawn], y[drawn]
 
 

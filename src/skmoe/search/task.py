@@ -28,6 +28,9 @@ ROUNDED = 0.3
 NOISE_FLOOR = 1e-3
 """Least noise scale, as a part of the spread of the outputs: keeps experts off a few rows that lie on a line."""
 
+MOST_DOUBLES = 2**25
+"""Size of a sample of rows of many columns, 256 MiB, unless experts need more rows."""
+
 SHRUNK = 2.0**-500
 """Factor by which weights are added up too, where their sum may be too large for a number."""
 
@@ -146,11 +149,11 @@ class Task:
 
     def few_rows(self, k: int) -> bool:
         """Whether strengths of the penalty are worth comparing: with many rows per parameter they hardly differ."""
-        return self.moments.total < self.config.plenty * self.problem(k).n_parameters
+        return self.moments.total < self.config.rows.plenty * self.problem(k).n_parameters
 
     def carries(self, k: int) -> bool:
         """Whether rows are enough for the parameters of so many experts, gate and noise among them."""
-        return self.config.rows_per_parameter * self.problem(k).n_parameters <= self.moments.total
+        return self.config.number.rows_per_parameter * self.problem(k).n_parameters <= self.moments.total
 
     def in_callers_units(self, log_likelihood: Any) -> Any:
         """Mean log-likelihood of the caller's y from that of the outputs as the model sees them."""
@@ -178,7 +181,7 @@ def most_experts(spec: ModelSpec, moments: TableMoments, config: SearchConfig) -
 def expert_rows(spec: ModelSpec, columns: int, config: SearchConfig) -> float:
     """Rows that an expert needs."""
     seen = columns if spec.expert_columns is None else len(spec.expert_columns)
-    return config.rows_per_expert_coefficient * spec.family.predictors * max(1, seen + spec.intercept)
+    return config.number.rows_per_parameter * spec.family.predictors * max(1, seen + spec.intercept)
 
 
 def prepare(
@@ -191,10 +194,9 @@ def prepare(
 ) -> Task:
     """Look at the table once, refuse what cannot be fitted, standardise, and sample what is large."""
     X, y, weight = rows.X, rows.y, rows.weight
-    k, d = config.most_experts if isinstance(n_experts, str) else n_experts, X.shape[1]
-    most = max(
-        min(config.sample_rows, config.sample_doubles // (d + 1)), config.sample_rows_per_coefficient * k * (d + 1)
-    )
+    k, d = config.number.most_experts if isinstance(n_experts, str) else n_experts, X.shape[1]
+    most = min(config.rows.sample_rows, MOST_DOUBLES // (d + 1))
+    most = max(most, config.rows.rows_per_coefficient * k * (d + 1))
     small = X.shape[0] <= most
     if small:
         X, y, weight = in_memory(X, y, weight)
@@ -289,7 +291,7 @@ def streamed_scale(weight: Array | None) -> float:
 
 def sorted_rows(X: Array, y: Array, weight: Array | None, config: SearchConfig) -> tuple[Array, Array, Array | None]:
     """Rows in one order, by outputs, inputs and weights, so that sums over them are the same to the last digit."""
-    if not isinstance(X, np.ndarray) or len(X) > config.canonical_rows:
+    if not isinstance(X, np.ndarray) or len(X) > config.rows.canonical_rows:
         return X, y, weight
     order = np.argsort(y, kind="stable") if y.ndim == 1 else None
     if order is None or not _rises(y[order]):  # equal outputs: inputs and weights decide
@@ -305,7 +307,7 @@ def _rises(y: np.ndarray) -> bool:
 
 def canonical(X: Array, y: Array, weight: Array | None, config: SearchConfig) -> tuple[Array, Array, Array | None]:
     """Rows in one order with repeated ones as weights, so that neither order nor repeats matter; of small tables."""
-    if not isinstance(X, np.ndarray) or len(X) > config.canonical_rows:
+    if not isinstance(X, np.ndarray) or len(X) > config.rows.canonical_rows:
         return X, y, weight
     if weight is None and _rises(y):
         return np.ascontiguousarray(X), np.ascontiguousarray(y), None
