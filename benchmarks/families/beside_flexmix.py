@@ -146,7 +146,7 @@ def errors_by_differences(case: Case, model: MoERegressor, X: np.ndarray, y: np.
         experts, gates = experts.reshape(k, -1), gates.reshape(k - 1, -1)
         b, A[:, used] = b + experts[:, 0], A[:, used] + experts[:, 1:]
         c[:-1], W[:-1, gate] = c[:-1] + gates[:, 0], W[:-1, gate] + gates[:, 1:]
-        return float(np.sum(replace(p, A=A, W=W, b=b, c=c).log_density(X, y)))
+        return float(np.sum(replace(p, A=A, W=W, b=b, c=c, largest=None).log_density(X, y)))
 
     moves = np.diag(step)
     H = np.empty((len(step), len(step)))

@@ -147,13 +147,13 @@ def test_pruning_without_steps_removes_the_least_missed():
     np.testing.assert_allclose(kept.A, np.delete(theta.A, gone, axis=0), atol=1e-12)
 
 
-def wave(rng):
+def wave(rng, seed=1):
     """Rows of a curve that four lines follow in many ways, and an optimum of it."""
     X = rng.uniform(-2, 2, (300, 1))
     problem = standard_problem(
         X, np.sin(5 * X[:, 0]) + 0.1 * rng.standard_normal(300), 4, noise="per-expert", penalty=0.01
     )
-    return problem, maximise(problem, labelled_start(problem, random_labels(problem, np.random.default_rng(1))))
+    return problem, maximise(problem, labelled_start(problem, random_labels(problem, np.random.default_rng(seed))))
 
 
 def levels(problem, starts):
@@ -169,12 +169,15 @@ def test_rows_that_are_hardly_tilted_leave_an_optimum_where_it_is(rng):
 
 
 def test_tilted_rows_lead_to_better_optima(rng):
-    problem, fit = wave(rng)
-    starts = tilted(problem, [fit.theta] * 16, CONFIG, rng)
-    here = fit.objective * problem.total
-    reached = np.array([maximise(problem, start.theta).objective for start in starts]) * problem.total
-    assert np.max(reached) > here + 1
-    assert np.unique(np.round(reached)).size > 1
+    gained, reached = 0, set()
+    for seed in range(4):
+        problem, fit = wave(rng, seed)
+        starts = tilted(problem, [fit.theta] * 16, CONFIG, rng)
+        ends = np.array([maximise(problem, start.theta).objective for start in starts]) * problem.total
+        gained += np.max(ends) > fit.objective * problem.total + 1
+        reached |= set(np.round(ends))
+    assert gained >= 2
+    assert len(reached) > 4
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -111,7 +111,7 @@ def _learned(
     )
     tell = _progress(type(model).__name__, model.verbose)
     control = Control(float(model.tol), int(model.max_iter), tell, max_time=model.max_time)
-    config = replace(model._search_config, most_experts=int(model.max_experts))
+    config = model._search_config.changed("number", most_experts=int(model.max_experts))
     return learn(rows, spec, request, generator(model.random_state), control, config), control
 
 
