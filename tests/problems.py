@@ -4,16 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 
+from skmoe.arrays.table_moments import table_moments
 from skmoe.likelihood import InputMap, MappedRows, Problem, Settings, Theta
 from skmoe.model import GaussianFamily
 from skmoe.model.activations import get_activation
-from skmoe.rows.inputs import RowsToFit
-from skmoe.rows.table_moments import table_moments
 from skmoe.search.config import SearchConfig
 from skmoe.search.records import Control
 from skmoe.search.standardise import standardised
 from skmoe.search.starts import labelled_start, pooled_regression
 from skmoe.search.task import ModelSpec, prepare
+from skmoe.tables.inputs import RowsToFit
 
 
 def family(g):

@@ -8,7 +8,7 @@ import pytest
 from numpydoc.validate import validate
 
 import skmoe
-from skmoe import datasets, decomposition, metrics, moments, plots, report, rows, scores, spectral
+from skmoe import datasets, decomposition, metrics, moments, plots, report, scores, spectral, tables
 
 MODULES = {
     "skmoe.spectral": spectral,
@@ -19,7 +19,7 @@ MODULES = {
     "skmoe.spectral.moments": moments,
     "skmoe.plots": plots,
     "skmoe.report": report,
-    "skmoe.rows": rows,
+    "skmoe.tables": tables,
     "skmoe.spectral.scores": scores,
 }
 RECORDS = {"PR01", "RT01", "RT03"}  # a class says its fields under Parameters or Attributes, as it likes

@@ -20,10 +20,10 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from skmoe import MoEClassifier, MoERegressor
+from skmoe.arrays.table_moments import table_moments
 from skmoe.cli.checkout import call, load
 from skmoe.likelihood import MappedRows, Problem, Settings
 from skmoe.model.parameters import MoEParameters
-from skmoe.rows.table_moments import table_moments
 from skmoe.search.finish import maximise
 from skmoe.search.standardise import standardised
 from skmoe.search.starts import pooled_regression

@@ -16,8 +16,8 @@ import numpy as np
 
 import skmoe
 from skmoe import ModelFileError, MoEClassifier, MoERegressor, families, make_moe
-from skmoe.rows import EncodedTable, TableEncoder
-from skmoe.rows.columns import Column
+from skmoe.tables import EncodedTable, TableEncoder
+from skmoe.tables.columns import Column
 
 from .harness import Observer, WrongError, numbered
 from .mutations import mutated_archive, mutated_bytes

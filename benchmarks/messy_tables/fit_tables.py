@@ -120,8 +120,8 @@ def _outputs(encoder: Any, path: Path) -> Any:
     """The target of each row of a file, NaN where there is none."""
     import numpy as np
 
-    from skmoe.rows import open_table
-    from skmoe.rows.columns import as_numbers
+    from skmoe.tables import open_table
+    from skmoe.tables.columns import as_numbers
 
     table = open_table(path)
     parts = [as_numbers(b.column(encoder.target), encoder.target, table.decimal) for b in table.cells([encoder.target])]

@@ -60,7 +60,7 @@ def work(job: dict[str, Any]) -> dict[str, Any]:
     import dask.array as da
     import distributed
 
-    from skmoe.rows.dask import DaskColumns
+    from skmoe.arrays.dask import DaskColumns
 
     d, workers, parts = job["d"], job["workers"], job["parts"]
     rows = job["rows"] // parts
@@ -158,7 +158,7 @@ def _kernel_bytes(calls: dict[str, Callable[[], object]]) -> dict[str, int]:
     """Size of the kernel each kind of pass sends out."""
     import cloudpickle
 
-    from skmoe.rows.dask import DaskColumns
+    from skmoe.arrays.dask import DaskColumns
 
     sizes: list[int] = []
     plain = DaskColumns.sum
@@ -180,7 +180,7 @@ def _idle_pass(client: Any, tasks: int) -> float:
     """Seconds of a pass of so many tasks that do nothing: scheduler and network, the tree of sums included."""
     import dask.array as da
 
-    from skmoe.rows.dask import DaskColumns
+    from skmoe.arrays.dask import DaskColumns
 
     held = client.persist(da.zeros((tasks, 1), chunks=(1, 1)))
     empty = DaskColumns(held)

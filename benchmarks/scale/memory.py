@@ -96,7 +96,7 @@ def _write(job: dict[str, Any]) -> dict[str, Any]:
 def _passes(job: dict[str, Any]) -> dict[str, Any]:
     """CPU and wall seconds of one pass of each kind, and of reading alone."""
     from skmoe.likelihood import em_sums, gradient
-    from skmoe.rows.inputs import stream
+    from skmoe.tables.inputs import stream
 
     X, y, _, _ = stream(job["path"], "y")
     problem = linear_problem(X, y, job["k"], whitened=True)

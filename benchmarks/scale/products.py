@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from skmoe import make_moe
+from skmoe.arrays.blocks import block_rows_for
+from skmoe.arrays.products import monomials
 from skmoe.likelihood import em_sums
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.model.parameters import MoEParameters
-from skmoe.rows.blocks import block_rows_for
-from skmoe.rows.products import monomials
 from skmoe.spectral.gating.em import GateTask, gate_objective
 
 from ..shared.linear_problem import linear_problem

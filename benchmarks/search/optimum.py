@@ -23,10 +23,10 @@ from rich.table import Table
 from sklearn.exceptions import ConvergenceWarning
 
 from skmoe import MoERegressor, make_moe, scores
+from skmoe.arrays.table_moments import table_moments
 from skmoe.cli.checkout import load
 from skmoe.likelihood import MappedRows, Problem, Settings, Theta, em_sums
 from skmoe.model.parameters import MoEParameters
-from skmoe.rows.table_moments import table_moments
 from skmoe.search.finish import maximise, run_em
 from skmoe.search.standardise import standardised
 from skmoe.search.starts import labelled_start, random_labels

@@ -22,10 +22,10 @@ from rich.console import Console
 from rich.table import Table
 
 from skmoe import joint_em, learn_experts, learn_gate, make_moe
+from skmoe.arrays.blocks import sum_over_blocks
 from skmoe.cli.checkout import load
 from skmoe.likelihood import em_sums
 from skmoe.model.gaussian import GaussianFamily
-from skmoe.rows.blocks import sum_over_blocks
 from skmoe.spectral.gating.em import GateTask, gate_objective
 
 best = load("benchmarks.shared.measuring").best

@@ -2,7 +2,8 @@
 
 The flow, which the folders of this package follow::
 
-    rows          where rows live: array libraries, blocks, files, Dask, threads; tables into numbers
+    arrays        where numbers live: array libraries, blocks, Dask, threads; checks of arrays
+      -> tables       a table as it comes, turned into numbers
       -> model        activations, families, parameters, posterior, predictive distribution
       -> spectral     the paper: scores, label transforms, moments, decompositions, Algorithms 1 and 2
       -> likelihood   sums over rows: EM sums, gradient, curvature, penalty

@@ -84,7 +84,7 @@ def test_exit_codes_that_are_not_documented_are_faults(tmp_path, monkeypatch, er
     def failing(*args, **kwargs):
         raise error
 
-    monkeypatch.setattr("skmoe.rows.open_table", failing)
+    monkeypatch.setattr("skmoe.tables.open_table", failing)
     with pytest.raises(harness.WrongError, match=words):
         running.run_command(tmp_path, ["compare", "rows.csv", "--target", "y"])
 

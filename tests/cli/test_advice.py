@@ -15,9 +15,9 @@ from sklearn.exceptions import ConvergenceWarning
 import skmoe
 from command_line import PARAMETER, of_python, run
 from skmoe import MoEClassifier, MoERegressor
+from skmoe.arrays.advice import Advice, Advised
 from skmoe.cli.advice import COMMAND_LINE, worded
-from skmoe.rows import TableEncoder, TableError, open_table
-from skmoe.rows.advice import Advice, Advised
+from skmoe.tables import TableEncoder, TableError, open_table
 
 pa = pytest.importorskip("pyarrow")
 

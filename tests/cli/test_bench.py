@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from skmoe.cli import app, checkout
-from skmoe.rows.inputs import stream
+from skmoe.tables.inputs import stream
 
 if checkout.root() is None:
     pytest.skip("not in a checkout of the repository", allow_module_level=True)

@@ -54,7 +54,7 @@ def raising(error):
     ids=repr,
 )
 def test_exception_is_one_line_and_a_documented_code(table, monkeypatch, error, code, words):
-    monkeypatch.setattr("skmoe.rows.FileTable.cells", raising(error))
+    monkeypatch.setattr("skmoe.tables.FileTable.cells", raising(error))
     result = run("fit", table, *FIT, "--out", table.with_name("m.skmoe"))
     assert result.exit_code == code
     assert result.stdout == ""
@@ -64,7 +64,7 @@ def test_exception_is_one_line_and_a_documented_code(table, monkeypatch, error, 
 
 
 def test_traceback_is_shown_where_it_is_asked_for(table, monkeypatch):
-    monkeypatch.setattr("skmoe.rows.FileTable.cells", raising(RuntimeError("lost")))
+    monkeypatch.setattr("skmoe.tables.FileTable.cells", raising(RuntimeError("lost")))
     monkeypatch.setenv("SKMOE_DEBUG", "1")
     result = CliRunner().invoke(app, ["fit", str(table), *map(str, FIT), "--out", str(table.with_name("m.skmoe"))])
     assert isinstance(result.exception, RuntimeError)
@@ -134,7 +134,7 @@ def test_model_that_no_folder_takes_is_said_to_be_lost(table, monkeypatch):
 
 
 def test_place_is_proven_before_the_table_is_read(table, monkeypatch):
-    monkeypatch.setattr("skmoe.rows.FileTable.cells", raising(AssertionError("read before")))
+    monkeypatch.setattr("skmoe.tables.FileTable.cells", raising(AssertionError("read before")))
     for out in (table.with_name("x" * 256), table.with_name("none") / "m.skmoe", table.parent):
         for words in (("--out", out), ("--out", table.with_name("m.skmoe"), "--report", out)):
             result = run("fit", table, *FIT, *words)
@@ -197,7 +197,7 @@ def no_progress(what):
 
 
 def test_tables_of_python_show_names_escaped(evil):
-    from skmoe.rows import TableEncoder, open_table
+    from skmoe.tables import TableEncoder, open_table
 
     held = open_table(evil[0]).read()
     encoder = TableEncoder.learn(held, evil[1]["y"])

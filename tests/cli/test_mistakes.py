@@ -12,7 +12,7 @@ from archives import rewrite
 from command_line import of_python
 from skmoe import MoERegressor
 from skmoe.cli import app
-from skmoe.rows import TableError, open_table
+from skmoe.tables import TableError, open_table
 
 pa = pytest.importorskip("pyarrow")
 

@@ -88,7 +88,7 @@ def test_library_that_stumbles_over_ctrl_c_is_no_error(walk, monkeypatch, listen
         except KeyboardInterrupt:
             raise AttributeError("half imported") from None
 
-    monkeypatch.setattr("skmoe.rows.FileTable.cells", stumbling)
+    monkeypatch.setattr("skmoe.tables.FileTable.cells", stumbling)
     folder, _, _ = walk
     result = run("fit", folder / "rows.csv", "--target", "y", "--out", folder / "never.skmoe")
     assert result.exit_code == 130

@@ -358,7 +358,7 @@ def test_average_of_models_goes_from_fit_to_prediction_and_report(walk, tmp_path
     found = read_csv(run("predict", out, folder / "rows.csv", "--interval", 0.9, "--out", "-").stdout)
     keep = [i for i in range(400) if i % 50 != 3 and i % 80 != 7]
     X = np.column_stack([columns["x"], columns["age"], columns["kind"] == "stone", columns["kind"] == "wood"])[keep]
-    inputs = skmoe.rows.EncodedTable(X, model.encoder_.features, model.encoder_)
+    inputs = skmoe.tables.EncodedTable(X, model.encoder_.features, model.encoder_)
     np.testing.assert_allclose([found["prediction"][i] for i in keep], model.predict(inputs), rtol=1e-9)
     direct = sum(w * member.predict(X) for w, member in zip(model.member_weights_, model.members_, strict=True))
     assert np.corrcoef(model.predict(inputs), direct)[0, 1] > 0.999
@@ -482,7 +482,7 @@ def test_rows_read_in_blocks_are_those_in_memory(missing, tmp_path, monkeypatch)
         for i in range(n)
     ]
     (tmp_path / "rows.csv").write_text("\n".join(["x,z,kind,day,y", *lines]))
-    monkeypatch.setattr("skmoe.rows.files.BATCH_ROWS", 100)
+    monkeypatch.setattr("skmoe.tables.files.BATCH_ROWS", 100)
     words = ("fit", tmp_path / "rows.csv", "--target", "y", "--experts", 2, "--missing", missing)
     whole = run(*words, "--out", tmp_path / "whole.skmoe")
     monkeypatch.setattr("skmoe.cli.tables.LARGE", 1000)

@@ -8,8 +8,8 @@ from scipy import stats
 
 import skmoe
 from skmoe import MoERegressor
-from skmoe.rows import TableEncoder
-from skmoe.rows.output_columns import OutputColumns, OutputLayout
+from skmoe.tables import TableEncoder
+from skmoe.tables.output_columns import OutputColumns, OutputLayout
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from skmoe import MoERegressor, Predictive, make_moe
-from skmoe.rows.arrays import to_numpy
+from skmoe.arrays.namespaces import to_numpy
 
 LEVELS = [0.05, 0.5, 0.8]
 

@@ -10,7 +10,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from skmoe import MoERegressor, joint_em, learn_experts, learn_gate, make_moe
-from skmoe.rows import blocks
+from skmoe.arrays import blocks
 from streams import let_samples_be_small
 
 ATTRIBUTES = ("expert_coef_", "expert_intercept_", "gate_coef_", "gate_intercept_", "noise_scale_", "covariance_")

@@ -12,7 +12,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 import skmoe
 from skmoe import MoEClassifier, MoERegressor
-from skmoe.rows import TableError, UnseenCategoryWarning
+from skmoe.tables import TableError, UnseenCategoryWarning
 
 pytest.importorskip("pyarrow")
 FOLDS = KFold(6)
@@ -113,7 +113,7 @@ def test_command_line_and_python_have_one_default(rows):
     from inspect import signature
 
     from skmoe.cli.fit import fit
-    from skmoe.rows import TableEncoder
+    from skmoe.tables import TableEncoder
 
     defaults = {
         signature(of).parameters["unseen"].default for of in (fit, MoERegressor, MoEClassifier, TableEncoder.learn)

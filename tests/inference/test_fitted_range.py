@@ -6,8 +6,8 @@ import pytest
 import skmoe
 from skmoe import MoERegressor, make_moe
 from skmoe.inference import Outside, rows_outside
-from skmoe.rows import EncodedTable, TableEncoder
-from skmoe.rows.columns import Column
+from skmoe.tables import EncodedTable, TableEncoder
+from skmoe.tables.columns import Column
 
 
 @pytest.fixture(scope="module")

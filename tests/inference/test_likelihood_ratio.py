@@ -8,8 +8,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 
 from skmoe import MoERegressor, make_moe
+from skmoe.arrays.threads import threads_allowed
 from skmoe.inference import ExpertsTest, likelihood_ratio
-from skmoe.rows.threads import threads_allowed
 from skmoe.search import SearchConfig
 
 

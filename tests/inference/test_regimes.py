@@ -8,8 +8,8 @@ from skmoe import MoERegressor, make_moe
 from skmoe.inference import Input, describe_regimes, gate_changes, where_in_words
 from skmoe.inference.conditions import ExpertRows, condition, excess_range, weighted_quantile
 from skmoe.model.parameters import MoEParameters
-from skmoe.rows import EncodedTable, TableEncoder
-from skmoe.rows.columns import Column
+from skmoe.tables import EncodedTable, TableEncoder
+from skmoe.tables.columns import Column
 
 
 def switching(rng, n=400, borders=(14.0, 21.0)):

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from problems import random_problem
+from skmoe.arrays.namespaces import to_numpy
 from skmoe.likelihood import MappedRows, Settings, derivatives, em_sums, gradient, information, mean_gate, score_outer
 from skmoe.likelihood.problem import Problem
 from skmoe.model.activations import ACTIVATIONS, Activation
-from skmoe.rows.arrays import to_numpy
 
 NOISES = ["shared", "per-expert", 0.7]
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from problems import random_problem
+from skmoe.arrays.namespaces import to_numpy
 from skmoe.likelihood import Settings, em_sums, gradient, information, score_outer
 from skmoe.likelihood.batch import ThetaBatch, batch_sums
 from skmoe.model.families import FAMILIES, MultinomialFamily, StudentFamily
-from skmoe.rows.arrays import to_numpy
 from skmoe.search.ascent import Ascent, Point
 
 NAMES = ["poisson", "binomial", "gamma", "negative-binomial", "student", "student, dof each"]

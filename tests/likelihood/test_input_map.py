@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from problems import standard_problem
+from skmoe.arrays.namespaces import to_numpy
 from skmoe.likelihood import InputMap, MappedRows, Theta, mean_log_likelihood
-from skmoe.rows.arrays import to_numpy
 
 
 def random_map(rng, intercept=True, **how):

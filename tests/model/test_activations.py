@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from skmoe.arrays.namespaces import to_numpy
 from skmoe.model.activations import ACTIVATIONS, Activation, get_activation
-from skmoe.rows.arrays import to_numpy
 
 
 @pytest.mark.parametrize("name", sorted(ACTIVATIONS))

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 from scipy.special import betaln
 
+from skmoe.arrays.namespaces import to_numpy
 from skmoe.model.channels import outputs_first
 from skmoe.model.families import (
     CensoredFamily,
@@ -13,7 +14,6 @@ from skmoe.model.families import (
     TrialsFamily,
     TruncatedFamily,
 )
-from skmoe.rows.arrays import to_numpy
 
 STEP = 1e-5
 INF = np.inf

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from skmoe.arrays.namespaces import to_numpy
 from skmoe.model.families import FAMILIES, StudentFamily, get_family
-from skmoe.rows.arrays import to_numpy
 
 STEP = 1e-5
 LAWS = {

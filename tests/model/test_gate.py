@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 
+from skmoe.arrays.namespaces import to_numpy
 from skmoe.model.gate import (
     GateSums,
     gate_kernel,
@@ -12,7 +13,6 @@ from skmoe.model.gate import (
     softmax,
     with_zero_row,
 )
-from skmoe.rows.arrays import to_numpy
 
 
 @pytest.fixture(params=[2, 3, 5])

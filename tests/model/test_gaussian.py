@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from skmoe.arrays.namespaces import to_numpy
 from skmoe.model.activations import ACTIVATIONS, Activation
 from skmoe.model.gaussian import GaussianFamily, as_family
-from skmoe.rows.arrays import to_numpy
 
 STEP = 1e-5
 

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from skmoe.arrays.namespaces import to_numpy
 from skmoe.model.activations import ACTIVATIONS
 from skmoe.model.parameters import MoEParameters
-from skmoe.rows.arrays import to_numpy
 
 
 @pytest.fixture(params=sorted(ACTIVATIONS))

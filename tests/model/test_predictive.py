@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, optimize, stats
 
+from skmoe.arrays.namespaces import to_numpy
 from skmoe.model.calibration import Calibration
 from skmoe.model.parameters import MoEParameters
 from skmoe.model.predictive import Correction, Mixture, PredictiveLaw
-from skmoe.rows.arrays import to_numpy
 
 STUDENT = np.array([3.0, np.inf, 12.5])
 KINDS = {

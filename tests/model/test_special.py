@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import special
 
+from skmoe.arrays.namespaces import to_numpy
 from skmoe.model.special import digamma, log_gamma, trigamma
-from skmoe.rows.arrays import to_numpy
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import pytest
 import skmoe
 from archives import rewrite
 from skmoe import ModelFileError
-from skmoe.rows import EncodedTable, TableEncoder, open_table
-from skmoe.rows.columns import Column
+from skmoe.tables import EncodedTable, TableEncoder, open_table
+from skmoe.tables.columns import Column
 
 FILES = Path(__file__).parent / "files"
 """Written by `skmoe fit` and `skmoe predict --interval 0.9 --gate` of the versions that had the format."""

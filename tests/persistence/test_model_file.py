@@ -16,8 +16,8 @@ import skmoe
 from archives import parts_of, rewrite
 from skmoe import ModelFileError, MoERegressor, make_moe
 from skmoe.persistence.model_schema import SETTINGS
-from skmoe.rows import EncodedTable, TableEncoder
-from skmoe.rows.columns import Column
+from skmoe.tables import EncodedTable, TableEncoder
+from skmoe.tables.columns import Column
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 
-from skmoe.rows import EncodedTable, TableEncoder
-from skmoe.rows.columns import Column
+from skmoe.tables import EncodedTable, TableEncoder
+from skmoe.tables.columns import Column
 
 HOSTILE = ["<img src=x onerror=alert(1)>", "</script><script>alert(1)</script>", '"><b>', "$\\frac{$ &amp; <!--"]
 EMPTY = {"meta", "link", "img", "br"}

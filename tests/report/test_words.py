@@ -12,8 +12,8 @@ from skmoe import MoEClassifier, MoERegressor, report
 from skmoe.inference.formatting import percent, three_digits, with_interval
 from skmoe.report.data import report_data
 from skmoe.report.sections import coefficients
-from skmoe.rows import EncodedTable, TableEncoder
-from skmoe.rows.columns import Column
+from skmoe.tables import EncodedTable, TableEncoder
+from skmoe.tables.columns import Column
 
 
 def test_gate_in_words_names_the_inputs_that_decide(model, data):

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from skmoe.arrays.table_moments import table_moments
 from skmoe.likelihood import MappedRows
 from skmoe.model.parameters import MoEParameters
-from skmoe.rows.table_moments import table_moments
 from skmoe.search.input_shape import input_shape
 from skmoe.search.standardise import standardised
 

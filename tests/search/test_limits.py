@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from skmoe import MoERegressor, joint_em, learn_gate, moments, plain_tensor_method
+from skmoe.arrays import memory
 from skmoe.inference import FewRowsWarning
 from skmoe.model.gaussian import GaussianFamily
-from skmoe.rows import memory
-from skmoe.rows.inputs import RowsToFit
 from skmoe.search.config import SearchConfig
 from skmoe.search.limits import bytes_needed, check_request, experts_in_memory
 from skmoe.search.task import ModelSpec
+from skmoe.tables.inputs import RowsToFit
 
 SPEC = ModelSpec(GaussianFamily.linear(), "per-expert", 0.0, True)
 

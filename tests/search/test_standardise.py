@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from skmoe.rows.arrays import to_numpy
-from skmoe.rows.table_moments import table_moments
+from skmoe.arrays.namespaces import to_numpy
+from skmoe.arrays.table_moments import table_moments
 from skmoe.search.standardise import standardised, whitening
 
 

@@ -5,11 +5,11 @@ from problems import family, standard_problem
 from skmoe import make_moe, metrics
 from skmoe.likelihood import InputMap, MappedRows, Problem, Settings, em_sums, mean_log_likelihood
 from skmoe.model.gaussian import GaussianFamily
-from skmoe.rows.inputs import RowsToFit
 from skmoe.search.config import SearchConfig
 from skmoe.search.records import Control, StartKind
 from skmoe.search.starts import drawn_starts, labelled_batch, labelled_start, random_labels, spectral_start
 from skmoe.search.task import ModelSpec, prepare
+from skmoe.tables.inputs import RowsToFit
 
 KINDS = [StartKind.RANDOM, StartKind.VORONOI, StartKind.JOINT]
 

@@ -3,12 +3,12 @@ import pytest
 
 from problems import family
 from skmoe import make_moe
+from skmoe.arrays.table_moments import table_moments
 from skmoe.likelihood import Theta, mean_log_likelihood
-from skmoe.rows.inputs import RowsToFit
-from skmoe.rows.table_moments import table_moments
 from skmoe.search.config import SearchConfig
 from skmoe.search.records import Control
 from skmoe.search.task import ModelSpec, most_experts, prepare
+from skmoe.tables.inputs import RowsToFit
 
 CONFIG = SearchConfig()
 

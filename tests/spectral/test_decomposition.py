@@ -3,7 +3,7 @@ import pytest
 from scipy import optimize
 
 from skmoe import metrics
-from skmoe.rows.products import coefficients, tensor
+from skmoe.arrays.products import coefficients, tensor
 from skmoe.spectral.decomposition import DECOMPOSITIONS, RankWarning, WeightMode, matching, orth_als, orth_als_t2
 from skmoe.spectral.decomposition.common import apply, weigh
 from tensors import rank_one_sum

@@ -5,8 +5,8 @@ import pytest
 from scipy import optimize, stats
 
 from skmoe import learn_gate, make_moe, metrics
+from skmoe.arrays.namespaces import to_numpy
 from skmoe.model.parameters import MoEParameters
-from skmoe.rows.arrays import to_numpy
 from skmoe.spectral import em_objective, em_operator, ratio
 
 

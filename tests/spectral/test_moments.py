@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from skmoe import make_moe, scores
+from skmoe.arrays.namespaces import to_numpy
+from skmoe.arrays.products import tensor
 from skmoe.model.activations import get_activation
-from skmoe.rows.arrays import to_numpy
-from skmoe.rows.products import tensor
 from skmoe.spectral.labels import label_transform, of_index
 from skmoe.spectral.moments import score_moment, second_moment, third_moment
 from skmoe.spectral.moments.regression import (

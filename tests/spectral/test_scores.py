@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from skmoe import scores
-from skmoe.rows.arrays import to_numpy
+from skmoe.arrays.namespaces import to_numpy
 from skmoe.spectral.moments import score_moment
 from skmoe.spectral.scores import fit_law
 

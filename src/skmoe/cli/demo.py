@@ -36,9 +36,9 @@ def demo(
     from skmoe import MoERegressor
     from skmoe.datasets import load_concrete
     from skmoe.report import write
-    from skmoe.rows import TableEncoder
-    from skmoe.rows.columns import Column
-    from skmoe.rows.writing import replacing
+    from skmoe.tables import TableEncoder
+    from skmoe.tables.columns import Column
+    from skmoe.tables.writing import replacing
 
     concrete = load_concrete()
     columns = TableEncoder(concrete.target_name, tuple(Column(name, "number") for name in concrete.feature_names))

@@ -39,10 +39,10 @@ class NotWrittenError(OSError):
 
 
 def shown(text: str, *, keep: str = "") -> str:
-    """A text as a terminal may be given it, see `skmoe.rows.visible`; most texts need no import for that."""
+    """A text as a terminal may be given it, see `skmoe.arrays.visible`; most texts need no import for that."""
     if text.isprintable():
         return text
-    from skmoe.rows.visible import visible
+    from skmoe.arrays.visible import visible
 
     return visible(text, keep=keep)
 

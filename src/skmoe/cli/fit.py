@@ -189,7 +189,7 @@ def fit(
         note(unstable)
     if report is not None:
         from skmoe.report import write
-        from skmoe.rows.writing import replacing
+        from skmoe.tables.writing import replacing
 
         with replacing(report) as beside:
             write(model, beside, X, y, target=target, sample_weight=weight)
@@ -211,7 +211,7 @@ def _score(model: Any, X: Any, y: Any, weight: Any) -> dict[str, float]:
         return {"r2": value}
     import numpy as np
 
-    from skmoe.rows.blocks import in_memory
+    from skmoe.arrays.blocks import in_memory
 
     (labels,) = in_memory(y)
     shares = [float(np.average(labels == label, weights=None if streamed else weight)) for label in np.unique(labels)]

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from skmoe.estimators import MoERegressor
-    from skmoe.rows import EncodedTable, FileTable, TableEncoder
+    from skmoe.tables import EncodedTable, FileTable, TableEncoder
 
 __all__ = [
     "as_json",
@@ -89,7 +89,7 @@ def numbered_target(table: FileTable, target: str) -> tuple[FileTable, np.ndarra
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from skmoe.rows import open_table
+    from skmoe.tables import open_table
 
     table.check_names([target])
     held = table.read()
@@ -110,8 +110,8 @@ def numbered_target(table: FileTable, target: str) -> tuple[FileTable, np.ndarra
 def open_model(path: str) -> tuple[MoERegressor, TableEncoder]:
     """A saved model, and how the columns of a table become its inputs."""
     import skmoe
-    from skmoe.rows import TableEncoder
-    from skmoe.rows.columns import Column
+    from skmoe.tables import TableEncoder
+    from skmoe.tables.columns import Column
 
     model = skmoe.load(path)
     if model.encoder_ is not None:
@@ -200,6 +200,6 @@ def inside(bounds: np.ndarray, y: np.ndarray) -> float:
 
 def named(X: np.ndarray, encoder: TableEncoder) -> EncodedTable:
     """Inputs as a model fitted to a table takes them."""
-    from skmoe.rows import EncodedTable
+    from skmoe.tables import EncodedTable
 
     return EncodedTable(X, encoder.features, encoder)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 if TYPE_CHECKING:
-    from skmoe.rows.output_columns import OutputColumns
+    from skmoe.tables.output_columns import OutputColumns
 
 __all__ = ["CLASSES", "FAMILY_NAMES", "ONE_COLUMN", "Exposure", "Lower", "OutputOptions", "Trials", "Upper"]
 
@@ -60,7 +60,7 @@ class OutputOptions(NamedTuple):
 
     def columns(self, names: Sequence[str]) -> OutputColumns | None:
         """What stands beside the target in a table of these columns."""
-        from skmoe.rows.output_columns import OutputColumns, OutputLayout
+        from skmoe.tables.output_columns import OutputColumns, OutputLayout
 
         for option, name in (("--exposure", self.exposure), ("--trials", self.trials)):
             if name is not None and name not in names:

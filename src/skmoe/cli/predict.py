@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from skmoe.inference import Outside
-    from skmoe.rows import TableEncoder
+    from skmoe.tables import TableEncoder
 
 __all__ = ["predict"]
 
@@ -52,9 +52,9 @@ def predict(
         raise ValueError(f"--unseen must be other, empty or error; got {unseen!r}")
     check_output(out, "--out", model, data)
     from skmoe.inference import rows_outside
-    from skmoe.rows.columns import as_numbers, warn_of_unseen
-    from skmoe.rows.table_errors import arrow
-    from skmoe.rows.writing import kind_to_write, replacing, writing
+    from skmoe.tables.columns import as_numbers, warn_of_unseen
+    from skmoe.tables.table_errors import arrow
+    from skmoe.tables.writing import kind_to_write, replacing, writing
 
     kind_to_write(out)
     fitted, encoder = open_model(model)
@@ -110,7 +110,7 @@ def predict(
 
 def _exposure_column(encoder: TableEncoder, names: Sequence[str]) -> str | None:
     """The column of exposures to predict counts over, if the model has one and the table as well."""
-    from skmoe.rows.output_columns import OutputLayout
+    from skmoe.tables.output_columns import OutputLayout
 
     output = encoder.output
     if output is None or output.layout != OutputLayout.EXPOSURE:
@@ -130,7 +130,7 @@ def _with_exposure(X: np.ndarray, keep: np.ndarray, times: np.ndarray) -> tuple[
 
 def _labels(codes: Any, classes: Any) -> Any:
     """Labels of classes by their numbers, empty where there is none."""
-    from skmoe.rows.table_errors import arrow
+    from skmoe.tables.table_errors import arrow
 
     numbers = [None if code is None or code != code else int(code) for code in codes.to_pylist()]
     labels = classes.tolist()
@@ -159,7 +159,7 @@ def _columns(values: Any, keep: Any, width: int) -> list[Any]:
     """The output's columns, empty where a row was not kept."""
     import numpy as np
 
-    from skmoe.rows.table_errors import arrow
+    from skmoe.tables.table_errors import arrow
 
     full = np.full((len(keep), width), np.nan)
     if values is not None:

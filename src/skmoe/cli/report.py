@@ -14,7 +14,7 @@ from skmoe.cli.shell import check_output, check_page_name, note
 if TYPE_CHECKING:
     import numpy as np
 
-    from skmoe.rows import FileTable, TableEncoder
+    from skmoe.tables import FileTable, TableEncoder
 
 __all__ = ["report"]
 
@@ -69,7 +69,7 @@ def report(
     if given is not None and held_out is None and folds and can_be_judged(fitted):
         note(f"fitting again in {folds} folds, to judge by rows held out (--folds 0 leaves that out)")
     from skmoe.report import write
-    from skmoe.rows.writing import replacing
+    from skmoe.tables.writing import replacing
 
     X, y, weight = (None, None, None) if given is None else (given.X, given.y, given.weight)
     test_rows = None if held_out is None else (held_out.X, held_out.y)

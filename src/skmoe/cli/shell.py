@@ -126,7 +126,7 @@ def check_output(path: str, what: str, *inputs: str | None) -> None:
     """Refuse a place that cannot be written to, or would overwrite an input, before any long work."""
     if path == "-":
         return
-    from skmoe.rows.writing import prove_writable
+    from skmoe.tables.writing import prove_writable
 
     if any(
         given and os.path.exists(given) and os.path.exists(path) and os.path.samefile(path, given) for given in inputs

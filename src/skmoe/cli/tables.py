@@ -10,8 +10,8 @@ import typer
 from skmoe.cli.shell import note
 
 if TYPE_CHECKING:
-    from skmoe.rows import EncodedTable, FileTable, TableEncoder
-    from skmoe.rows.output_columns import OutputColumns
+    from skmoe.tables import EncodedTable, FileTable, TableEncoder
+    from skmoe.tables.output_columns import OutputColumns
 
 __all__ = [
     "Categorical",
@@ -79,7 +79,7 @@ Encoding = Annotated[
 
 def open_asked(data: str, separator: str | None, decimal: str | None, encoding: str | None) -> FileTable:
     """Open a table as the options say."""
-    from skmoe.rows import open_table
+    from skmoe.tables import open_table
 
     marks = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}
     if separator is not None:
@@ -109,7 +109,7 @@ def names_among(written: Sequence[str] | None, known: Sequence[str], option: str
         parts = [text] if text in known else [part.strip() for part in text.split(",") if part.strip()]
         strange = [part for part in parts if part not in known]
         if strange:
-            from skmoe.rows.table_errors import listed
+            from skmoe.arrays.visible import listed
 
             raise ValueError(f"{option}: there is no column {strange[0]!r}; the table has {listed(list(known))}")
         found += parts
@@ -140,8 +140,8 @@ def learn_table(
     reference: Sequence[str] | None = None,
 ) -> TableEncoder:
     """Decide what the columns of a table become, and say what its owner should know."""
-    from skmoe.rows import TableEncoder
-    from skmoe.rows.learning import USUAL_DATES
+    from skmoe.tables import TableEncoder
+    from skmoe.tables.learning import USUAL_DATES
 
     encoder = TableEncoder.learn(
         table,

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, validate_params
 
+from skmoe.arrays.checks import RANDOM_STATE, generator
 from skmoe.model.families import get_family
 from skmoe.model.family import Family
 from skmoe.model.parameters import MoEParameters
-from skmoe.rows.checks import RANDOM_STATE, generator
 from skmoe.spectral.scores import Gaussian, InputLaw
 
 __all__ = ["make_moe"]

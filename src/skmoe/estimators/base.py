@@ -12,14 +12,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from skmoe.arrays.checks import RANDOM_STATE
+from skmoe.arrays.namespaces import Array
 from skmoe.inference import Summary, diagnose, regimes_table, summarise
 from skmoe.model.evaluation import log_likelihood, responsibility_entropy
 from skmoe.model.parameters import MoEParameters
 from skmoe.persistence import save_model
-from skmoe.rows.arrays import Array
-from skmoe.rows.checks import RANDOM_STATE
-from skmoe.rows.inputs import apply, rows_to_use
 from skmoe.search import SearchConfig
+from skmoe.tables.inputs import apply, rows_to_use
 
 __all__ = ["MixtureOfExperts"]
 

@@ -9,15 +9,15 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from skmoe.arrays.blocks import sum_over_blocks
+from skmoe.arrays.namespaces import Array, array_namespace, device, to_numpy
+from skmoe.arrays.streamed import Streamed
+from skmoe.arrays.threads import with_one_blas_thread
 from skmoe.estimators.base import MixtureOfExperts
 from skmoe.estimators.fitting import fit_classifier
-from skmoe.rows.arrays import Array, array_namespace, device, to_numpy
-from skmoe.rows.blocks import sum_over_blocks
-from skmoe.rows.classes import class_rows_to_use, with_labels
-from skmoe.rows.inputs import apply, evaluated, is_dask
-from skmoe.rows.streamed import Streamed
-from skmoe.rows.threads import with_one_blas_thread
 from skmoe.search import Progress
+from skmoe.tables.classes import class_rows_to_use, with_labels
+from skmoe.tables.inputs import apply, evaluated, is_dask
 
 __all__ = ["MoEClassifier"]
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from skmoe.arrays.blocks import in_memory
+from skmoe.arrays.checks import check_column
+from skmoe.arrays.namespaces import array_namespace, device, to_numpy
 from skmoe.estimators.predictive import Predictive
 from skmoe.model.families import NegativeBinomialExposureFamily, PoissonExposureFamily
 from skmoe.model.predictive import PredictiveLaw
-from skmoe.rows.arrays import array_namespace, device, to_numpy
-from skmoe.rows.blocks import in_memory
-from skmoe.rows.checks import check_column
-from skmoe.rows.inputs import rows_to_use
+from skmoe.tables.inputs import rows_to_use
 
 __all__ = ["predictive_over"]
 

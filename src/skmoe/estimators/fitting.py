@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from skmoe.arrays.advice import Advice, Advised
+from skmoe.arrays.checks import generator
 from skmoe.inference import (
     FewRowsWarning,
     RoundedOutputWarning,
@@ -29,16 +31,14 @@ from skmoe.inference import (
 from skmoe.model.checks import check_outputs
 from skmoe.model.families import BinomialFamily, MultinomialFamily, get_family, with_second_column
 from skmoe.model.family import Family
-from skmoe.rows.advice import Advice, Advised
-from skmoe.rows.checks import generator
-from skmoe.rows.chosen import chosen_inputs
-from skmoe.rows.classes import class_rows_to_fit
-from skmoe.rows.inputs import RowsToFit, rows_to_fit
 from skmoe.search import Control, Fitted, ModelSpec, Progress, learn
 from skmoe.search.given_dof import check_given_dof, given_dof, searched_family
 from skmoe.search.learn import Learned, Request
 from skmoe.search.number import gain
 from skmoe.spectral.options import SpectralOptions, spectral_options
+from skmoe.tables.chosen import chosen_inputs
+from skmoe.tables.classes import class_rows_to_fit
+from skmoe.tables.inputs import RowsToFit, rows_to_fit
 
 __all__ = ["fit_classifier", "fit_regressor", "store_errors"]
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from skmoe.arrays.blocks import in_memory, row_blocks
+from skmoe.arrays.checks import generator
+from skmoe.arrays.namespaces import Array, array_namespace, device, to_numpy
 from skmoe.model.predictive import PredictiveLaw, RowLaws
-from skmoe.rows.arrays import Array, array_namespace, device, to_numpy
-from skmoe.rows.blocks import in_memory, row_blocks
-from skmoe.rows.checks import generator
-from skmoe.rows.inputs import apply, evaluated, in_precision_of, rows_to_use
+from skmoe.tables.inputs import apply, evaluated, in_precision_of, rows_to_use
 
 __all__ = ["Predictive"]
 

@@ -12,6 +12,12 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from skmoe.arrays.blocks import in_memory
+from skmoe.arrays.checks import generator
+from skmoe.arrays.kinds import plain_numbers
+from skmoe.arrays.namespaces import Array, to_device, to_numpy
+from skmoe.arrays.streamed import Streamed
+from skmoe.arrays.threads import with_one_blas_thread
 from skmoe.estimators.base import MixtureOfExperts
 from skmoe.estimators.exposure import predictive_over
 from skmoe.estimators.fitting import fit_regressor
@@ -25,15 +31,9 @@ from skmoe.model.evaluation import r_squared
 from skmoe.model.families import FAMILIES, TruncatedFamily
 from skmoe.model.family import Family
 from skmoe.model.predictive import PredictiveLaw
-from skmoe.rows.arrays import Array, to_device, to_numpy
-from skmoe.rows.blocks import in_memory
-from skmoe.rows.checks import generator
-from skmoe.rows.inputs import rows_to_use
-from skmoe.rows.kinds import plain_numbers
-from skmoe.rows.streamed import Streamed
-from skmoe.rows.threads import with_one_blas_thread
 from skmoe.search import Progress
 from skmoe.spectral.options import SpectralOptions
+from skmoe.tables.inputs import rows_to_use
 
 __all__ = ["MoERegressor"]
 

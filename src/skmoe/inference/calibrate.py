@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skmoe.arrays.namespaces import to_numpy
 from skmoe.inference.correction import correction_of, small_sample
 from skmoe.inference.covariance import covariance_of, from_root
 from skmoe.likelihood import InputMap, Problem, Theta
 from skmoe.model.calibration import Calibration
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.model.predictive import PredictiveLaw
-from skmoe.rows.arrays import to_numpy
 from skmoe.search import Optimum
 from skmoe.search.ascent import Ascent, Point
 from skmoe.search.finish import Fit

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from skmoe.arrays.blocks import take_rows
+from skmoe.arrays.namespaces import to_numpy
 from skmoe.inference.fitted_range import rows_outside
 from skmoe.inference.formatting import listed
 from skmoe.inference.held_out import (
@@ -22,9 +24,7 @@ from skmoe.inference.residuals import residual_findings
 from skmoe.inference.summary import Summary, filled_gaps
 from skmoe.inference.sureness import Sureness, outcome_names, outcome_proba
 from skmoe.model.gaussian import GaussianFamily
-from skmoe.rows.arrays import to_numpy
-from skmoe.rows.blocks import take_rows
-from skmoe.rows.chosen import chosen_inputs, sees_inputs
+from skmoe.tables.chosen import chosen_inputs, sees_inputs
 
 __all__ = [
     "FAR_TOO_FEW",

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from skmoe.arrays.blocks import block_rows_for, sum_over_blocks
+from skmoe.arrays.namespaces import Array, array_namespace, columns, to_device, to_numpy
 from skmoe.inference.summary import feature_names
-from skmoe.rows.arrays import Array, array_namespace, columns, to_device, to_numpy
-from skmoe.rows.blocks import block_rows_for, sum_over_blocks
 
 __all__ = ["Outside", "rows_outside"]
 

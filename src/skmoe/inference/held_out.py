@@ -86,7 +86,7 @@ def limit_in_words(model: Any) -> str:
     if not tried or tried[-1][0] > model.n_experts_ or model.n_experts != "auto" or model.history_["interrupted"]:
         return ""
     are = "is" if model.n_experts_ == 1 else "are"
-    if any(model.n_experts_ < k <= model.max_experts for k in SearchConfig().numbers):
+    if any(model.n_experts_ < k <= model.max_experts for k in SearchConfig().number.numbers):
         return f"{experts(model.n_experts_)} {are} the most that so many rows carry"
     return f"{experts(model.n_experts_)} {are} the most that may be chosen: a higher limit may predict better"
 

@@ -17,12 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from skmoe.arrays.namespaces import Array, array_namespace
+from skmoe.arrays.table_moments import table_moments
 from skmoe.inference.formatting import experts
 from skmoe.inference.summary import Summary
 from skmoe.likelihood import MappedRows, Problem, Theta
-from skmoe.rows.arrays import Array, array_namespace
-from skmoe.rows.chosen import chosen_inputs
-from skmoe.rows.table_moments import table_moments
 from skmoe.search.config import SearchConfig
 from skmoe.search.ends import End, climb_all, ranked
 from skmoe.search.moves import grown_starts
@@ -30,6 +29,7 @@ from skmoe.search.records import Control, Start, StartKind
 from skmoe.search.standardise import standardised
 from skmoe.search.starts import drawn_starts
 from skmoe.search.task import ModelSpec, Task, most_experts
+from skmoe.tables.chosen import chosen_inputs
 
 __all__ = ["ExpertsTest", "likelihood_ratio_test"]
 

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from skmoe.arrays.blocks import take_rows
+from skmoe.arrays.namespaces import to_numpy
 from skmoe.inference.conditions import NINE_IN_TEN, Condition, ExpertRows, condition, weighted_quantile
 from skmoe.inference.formatting import listed, percent
 from skmoe.inference.gate_change import gate_changes, inputs_of
 from skmoe.inference.held_out import seen_counts, seen_where
 from skmoe.inference.summary import Summary
 from skmoe.inference.sureness import outcome_names
-from skmoe.rows.arrays import to_numpy
-from skmoe.rows.blocks import take_rows
 
 __all__ = ["Regime", "describe_regimes", "regimes_from_rows", "regimes_table", "where_in_words"]
 

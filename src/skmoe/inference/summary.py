@@ -10,14 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import stdtr
 
+from skmoe.arrays.visible import listed, visible
 from skmoe.inference.covariance import split_errors
 from skmoe.inference.formatting import p_value, ratio_text
 from skmoe.inference.held_out import seen_counts, seen_where
 from skmoe.inference.intervals import Ends, gate_dof, intervals_of
 from skmoe.model.families import NegativeBinomialExposureFamily, PoissonExposureFamily, StudentFamily
-from skmoe.rows.chosen import chosen_inputs
-from skmoe.rows.table_errors import listed
-from skmoe.rows.visible import visible
+from skmoe.tables.chosen import chosen_inputs
 
 P_VALUES = "P>|t|"
 COLUMNS = ("part", "term", "estimate", "std. error", "t", P_VALUES, "[0.025", "0.975]")

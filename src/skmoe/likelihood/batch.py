@@ -14,6 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skmoe.arrays.blocks import sum_over_blocks
+from skmoe.arrays.namespaces import Array, array_namespace, exponentiate, on_accelerator, to_device, to_numpy
+from skmoe.arrays.products import unpack_symmetric, weighted_grams
 from skmoe.likelihood.fused import BLOCK_DOUBLES as COMPILED_DOUBLES
 from skmoe.likelihood.fused import fused_sums, is_compiled
 from skmoe.likelihood.problem import Problem
@@ -22,9 +25,6 @@ from skmoe.likelihood.theta import Theta
 from skmoe.model.channels import as_channels, expert_blocks, outputs_first, times, with_predictors
 from skmoe.model.family import Family, Law
 from skmoe.model.gate import with_zero_row
-from skmoe.rows.arrays import Array, array_namespace, exponentiate, on_accelerator, to_device, to_numpy
-from skmoe.rows.blocks import sum_over_blocks
-from skmoe.rows.products import unpack_symmetric, weighted_grams
 
 __all__ = [
     "BatchPosterior",

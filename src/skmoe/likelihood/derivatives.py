@@ -16,6 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from skmoe.arrays.blocks import block_rows_for
+from skmoe.arrays.namespaces import array_namespace, to_numpy
+from skmoe.arrays.products import gram_channels
 from skmoe.likelihood.batch import ThetaBatch, batch_sums, has_compiled_sums
 from skmoe.likelihood.hessian import (
     assembled,
@@ -32,9 +35,6 @@ from skmoe.likelihood.rows import Block, weighted
 from skmoe.likelihood.theta import Theta
 from skmoe.model.channels import as_channels, times
 from skmoe.model.posterior import Posterior
-from skmoe.rows.arrays import array_namespace, to_numpy
-from skmoe.rows.blocks import block_rows_for
-from skmoe.rows.products import gram_channels
 
 __all__ = ["Curvature", "Gradient", "gradient", "information", "score_outer"]
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skmoe.arrays.namespaces import Array, array_namespace, to_numpy
+from skmoe.arrays.products import unpack_symmetric, weighted_grams
 from skmoe.likelihood.batch import ThetaBatch, batch_sums, has_compiled_sums
 from skmoe.likelihood.penalty import penalised_gate, penalty_at
 from skmoe.likelihood.problem import Problem
@@ -14,8 +16,6 @@ from skmoe.likelihood.theta import Theta
 from skmoe.model.channels import as_channels, expert_blocks, times
 from skmoe.model.gate import GateSums, gate_channels, gate_kernel, gate_sums, softmax
 from skmoe.model.posterior import Posterior, entropy_terms
-from skmoe.rows.arrays import Array, array_namespace, to_numpy
-from skmoe.rows.products import unpack_symmetric, weighted_grams
 
 __all__ = ["EMSums", "em_sums", "expert_grams", "gate_objective", "mean_entropy", "mean_gate", "mean_log_likelihood"]
 

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skmoe.arrays.streamed import Streamed
 from skmoe.likelihood.rows import Block
 from skmoe.model.family import Family
 from skmoe.model.gaussian import GaussianFamily
-from skmoe.rows.streamed import Streamed
 
 __all__ = ["BLOCK_DOUBLES", "FusedSums", "fused_sums", "is_compiled", "is_library_built", "loaded"]
 

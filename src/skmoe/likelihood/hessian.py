@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skmoe.arrays.namespaces import Array, array_namespace
+from skmoe.arrays.products import place_blocks, unpack_symmetric, weighted_grams
 from skmoe.likelihood.problem import Problem
 from skmoe.likelihood.rows import Block, weighted
 from skmoe.model.channels import as_channels, times
 from skmoe.model.family import Law
 from skmoe.model.gate import gate_channels
 from skmoe.model.posterior import Posterior
-from skmoe.rows.arrays import Array, array_namespace
-from skmoe.rows.products import place_blocks, unpack_symmetric, weighted_grams
 
 __all__ = [
     "ChannelWeights",

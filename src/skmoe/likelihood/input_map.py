@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skmoe.arrays.namespaces import Array, array_namespace, columns, design, device, to_device, with_ones
 from skmoe.likelihood.theta import Theta
 from skmoe.model.family import Family
 from skmoe.model.gate import with_zero_row
 from skmoe.model.parameters import MoEParameters
-from skmoe.rows.arrays import Array, array_namespace, columns, design, device, to_device, with_ones
 
 __all__ = ["InputMap"]
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from skmoe.arrays.blocks import row_blocks
+from skmoe.arrays.namespaces import to_numpy
 from skmoe.likelihood.problem import Problem
 from skmoe.likelihood.theta import Theta
 from skmoe.model.posterior import posterior
-from skmoe.rows.arrays import to_numpy
-from skmoe.rows.blocks import row_blocks
 
 __all__ = ["OWN", "largest_predictors"]
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from skmoe.arrays.blocks import block_rows_for, sum_over_blocks
+from skmoe.arrays.namespaces import Array, to_device
+from skmoe.arrays.products import gram_channels
 from skmoe.likelihood.rows import LaidOutRows, ModelRows
 from skmoe.likelihood.theta import Theta
 from skmoe.model.family import Family
 from skmoe.model.gate import with_zero_row
 from skmoe.model.posterior import Posterior, posterior
-from skmoe.rows.arrays import Array, to_device
-from skmoe.rows.blocks import block_rows_for, sum_over_blocks
-from skmoe.rows.products import gram_channels
 
 __all__ = ["FULL", "Problem", "Settings"]
 

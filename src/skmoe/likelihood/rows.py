@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skmoe.arrays.blocks import take_rows
+from skmoe.arrays.namespaces import Array, array_namespace, design, device, to_numpy
+from skmoe.arrays.streamed import Streamed
 from skmoe.likelihood.input_map import InputMap
-from skmoe.rows.arrays import Array, array_namespace, design, device, to_numpy
-from skmoe.rows.blocks import take_rows
-from skmoe.rows.streamed import Streamed
 
 __all__ = ["Block", "LaidOutRows", "MappedRows", "ModelRows", "weighted"]
 

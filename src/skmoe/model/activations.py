@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from skmoe.rows.arrays import Array, array_namespace
+from skmoe.arrays.namespaces import Array, array_namespace
 
 __all__ = ["ACTIVATIONS", "Activation", "get_activation"]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from skmoe.rows.arrays import Array, array_namespace
-from skmoe.rows.products import place_blocks
+from skmoe.arrays.namespaces import Array, array_namespace
+from skmoe.arrays.products import place_blocks
 
 __all__ = ["as_channels", "expert_blocks", "outputs_first", "repeated", "times", "with_predictors"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from skmoe.arrays.blocks import sum_over_blocks
+from skmoe.arrays.namespaces import Array, array_namespace
 from skmoe.model.families.gamma import GammaFamily
 from skmoe.model.families.lognormal import LognormalFamily
 from skmoe.model.family import Family
 from skmoe.model.gaussian import GaussianFamily
-from skmoe.rows.arrays import Array, array_namespace
-from skmoe.rows.blocks import sum_over_blocks
 
 __all__ = ["check_outputs"]
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skmoe.arrays.blocks import block_rows_for, sum_over_blocks, take_rows
+from skmoe.arrays.namespaces import Array, array_namespace, to_numpy
 from skmoe.model.parameters import MoEParameters
 from skmoe.model.posterior import entropy_terms
 from skmoe.model.predictive import PredictiveLaw
-from skmoe.rows.arrays import Array, array_namespace, to_numpy
-from skmoe.rows.blocks import block_rows_for, sum_over_blocks, take_rows
 
 __all__ = ["log_likelihood", "mean_gate", "r_squared", "responsibility_entropy"]
 

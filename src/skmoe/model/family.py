@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.rows.arrays import Array, array_namespace
+from skmoe.arrays.namespaces import Array, array_namespace
 
 __all__ = ["Family", "Law"]
 

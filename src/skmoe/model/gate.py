@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from skmoe.rows.arrays import Array, array_namespace, rows_last, to_numpy
-from skmoe.rows.memory import check_memory
-from skmoe.rows.products import place_blocks, unpack_symmetric, weighted_grams
+from skmoe.arrays.memory import check_memory
+from skmoe.arrays.namespaces import Array, array_namespace, rows_last, to_numpy
+from skmoe.arrays.products import place_blocks, unpack_symmetric, weighted_grams
 
 __all__ = [
     "GateSums",

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
+from skmoe.arrays.namespaces import Array, array_namespace
 from skmoe.model.activations import Activation, get_activation
 from skmoe.model.family import Family, Law
-from skmoe.rows.arrays import Array, array_namespace
 
 __all__ = ["GaussianFamily", "NoiseFamily", "as_family"]
 

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from skmoe.arrays.blocks import block_rows_for, row_blocks
+from skmoe.arrays.namespaces import Array, array_namespace, design, to_device, to_numpy
 from skmoe.model.activations import ACTIVATIONS, Activation
 from skmoe.model.channels import with_predictors
 from skmoe.model.gate import log_sum_exp
 from skmoe.model.gaussian import as_family
 from skmoe.model.posterior import posterior
-from skmoe.rows.arrays import Array, array_namespace, design, to_device, to_numpy
-from skmoe.rows.blocks import block_rows_for, row_blocks
 
 __all__ = ["MoEParameters"]
 

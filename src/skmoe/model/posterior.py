@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from skmoe.arrays.namespaces import Array, array_namespace
 from skmoe.model.channels import outputs_first, with_predictors
 from skmoe.model.family import Family, Law
 from skmoe.model.gate import log_sum_exp, softmax
-from skmoe.rows.arrays import Array, array_namespace
 
 __all__ = ["Posterior", "entropy_terms", "posterior"]
 

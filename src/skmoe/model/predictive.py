@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp, softmax
 
+from skmoe.arrays.blocks import block_rows_for, row_blocks
+from skmoe.arrays.namespaces import Array, array_namespace, to_device, to_numpy
 from skmoe.model.calibration import Calibration
 from skmoe.model.exponentiated import Exponentiated
 from skmoe.model.family import Family
@@ -24,8 +26,6 @@ from skmoe.model.law_mixture import LawMixture
 from skmoe.model.mixture import Mixture
 from skmoe.model.parameters import MoEParameters
 from skmoe.model.unknown import UnknownSpread
-from skmoe.rows.arrays import Array, array_namespace, to_device, to_numpy
-from skmoe.rows.blocks import block_rows_for, row_blocks
 
 __all__ = ["Correction", "Mixture", "PredictiveLaw", "RowLaws"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-from skmoe.rows.arrays import Array, array_namespace, to_device, to_numpy
+from skmoe.arrays.namespaces import Array, array_namespace, to_device, to_numpy
 
 __all__ = ["digamma", "log_gamma", "log_normal_cdf", "trigamma"]
 

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.rows.writing import replacing
+from skmoe.tables.writing import replacing
 
 __all__ = ["Archive", "ArraySpec", "Values", "opened", "write_archive"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skmoe.rows.visible import visible
+from skmoe.arrays.visible import visible
 
 __all__ = ["ModelFileError", "reason"]
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from skmoe.arrays.visible import visible
 from skmoe.model.activations import ACTIVATIONS, get_activation
 from skmoe.model.calibration import Calibration
 from skmoe.model.families import FAMILIES, OF_TWO_COLUMNS, BinomialFamily, MultinomialFamily, StudentFamily
@@ -42,10 +43,9 @@ from skmoe.persistence.model_schema import (
     header_check,
     symbols,
 )
-from skmoe.rows.chosen import chosen_inputs
-from skmoe.rows.encoder import TableEncoder
-from skmoe.rows.visible import visible
 from skmoe.spectral.options import spectral_options
+from skmoe.tables.chosen import chosen_inputs
+from skmoe.tables.encoder import TableEncoder
 
 __all__ = ["load_model", "save_model"]
 

@@ -13,6 +13,7 @@ from itertools import pairwise
 from math import exp
 from typing import Any
 
+from skmoe.arrays.sizes import LARGEST
 from skmoe.model.activations import ACTIVATIONS
 from skmoe.model.calibration import FARTHEST, LEAST_DOF, MOST_LOG_SCALE
 from skmoe.model.families import (
@@ -38,8 +39,7 @@ from skmoe.persistence.plain import (
     text,
     whole,
 )
-from skmoe.rows.encoder import OF_THE_TABLE, TableEncoder
-from skmoe.rows.sizes import LARGEST
+from skmoe.tables.encoder import OF_THE_TABLE, TableEncoder
 
 __all__ = [
     "ARRAYS",

@@ -12,7 +12,7 @@ from skmoe.inference import feature_names, intervals_of
 from skmoe.inference.summary import MOST_LOG
 from skmoe.plots.reading import check_model, expert_names
 from skmoe.plots.style import Display, expert_styles, ink, label, legend_above, plain_text
-from skmoe.rows.chosen import GivenColumns
+from skmoe.tables.chosen import GivenColumns
 
 __all__ = ["CoefficientsDisplay", "most_inputs"]
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from skmoe.arrays.blocks import in_memory
+from skmoe.arrays.namespaces import to_numpy
 from skmoe.inference import Input, feature_names, inputs_of
 from skmoe.inference.formatting import short
 from skmoe.inference.sureness import outcome_names
-from skmoe.rows.arrays import to_numpy
-from skmoe.rows.blocks import in_memory
-from skmoe.rows.chosen import GivenColumns
-from skmoe.rows.inputs import rows_to_use
+from skmoe.tables.chosen import GivenColumns
+from skmoe.tables.inputs import rows_to_use
 
 __all__ = [
     "Along",

@@ -11,8 +11,8 @@ from scipy.stats import norm
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression
 
+from skmoe.arrays.threads import one_blas_thread, one_openmp_thread
 from skmoe.report.judged import Fit, Judge, Judged
-from skmoe.rows.threads import one_blas_thread, one_openmp_thread
 
 __all__ = ["boosting", "least_squares", "on_one_thread"]
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from skmoe.arrays.namespaces import to_numpy
 from skmoe.inference import Input, Regime, describe_regimes, inputs_of, regimes_from_rows
 from skmoe.inference.sureness import outcome_names
 from skmoe.plots.reading import output_name
@@ -19,7 +20,6 @@ from skmoe.report.held_out_classes import of_classes
 from skmoe.report.held_out_counts import OF_COUNTS_OVER_EXPOSURE, can_be_judged, has_exposure
 from skmoe.report.rows import Rows
 from skmoe.report.support import Support, support_of
-from skmoe.rows.arrays import to_numpy
 
 __all__ = ["Coefficient", "ReportData", "report_data"]
 

@@ -17,7 +17,7 @@ from sklearn.model_selection import KFold
 from skmoe.report.baselines import boosting, least_squares
 from skmoe.report.judged import Fit, Judge, Judged
 from skmoe.report.rows import Rows, evenly_spaced
-from skmoe.rows.chosen import chosen_inputs
+from skmoe.tables.chosen import chosen_inputs
 
 __all__ = [
     "OF_NUMBERS",

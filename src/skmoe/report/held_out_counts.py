@@ -12,7 +12,7 @@ from skmoe.inference import feature_names
 from skmoe.model.families import NegativeBinomialExposureFamily, PoissonExposureFamily
 from skmoe.report.held_out import OF_NUMBERS, Methods
 from skmoe.report.judged import Fit, Judge, Judged
-from skmoe.rows import EncodedTable
+from skmoe.tables import EncodedTable
 
 __all__ = ["OF_COUNTS_OVER_EXPOSURE", "can_be_judged", "has_exposure"]
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from skmoe.arrays.blocks import take_rows
+from skmoe.arrays.checks import check_column, refuse_weights, weight_scale
+from skmoe.arrays.namespaces import to_numpy
+from skmoe.arrays.streamed import Streamed
 from skmoe.inference import feature_names
 from skmoe.plots.reading import check_model
-from skmoe.rows import EncodedTable
-from skmoe.rows.arrays import to_numpy
-from skmoe.rows.blocks import take_rows
-from skmoe.rows.checks import check_column, refuse_weights, weight_scale
-from skmoe.rows.inputs import rows_to_use
-from skmoe.rows.streamed import Streamed
+from skmoe.tables import EncodedTable
+from skmoe.tables.inputs import rows_to_use
 
 __all__ = ["MOST_ROWS", "Rows", "evenly_spaced"]
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
+from skmoe.arrays.namespaces import to_numpy
 from skmoe.inference import Regime, describe_regimes, feature_names, intervals_of, where_in_words
 from skmoe.inference.diagnosis import no_rows_left
 from skmoe.inference.formatting import TWO_SIDED_95, listed, percent, ratio_text, three_digits, with_interval
@@ -19,7 +20,6 @@ from skmoe.inference.sureness import outcome_names
 from skmoe.model.families import NegativeBinomialExposureFamily, PoissonExposureFamily, StudentFamily
 from skmoe.plots.reading import rows
 from skmoe.report.support import Columns, Support, support_of
-from skmoe.rows.arrays import to_numpy
 
 __all__ = ["describe_experts", "experts_in_words", "gate_in_words", "laws_in_words"]
 

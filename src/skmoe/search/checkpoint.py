@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from skmoe.arrays.visible import visible
 from skmoe.likelihood import Theta
 from skmoe.persistence.archive import Archive, ArraySpec, Values, opened, write_archive
 from skmoe.persistence.errors import ModelFileError, reason
 from skmoe.persistence.plain import one_of, record, row, text, whole
-from skmoe.rows.visible import visible
-from skmoe.rows.writing import prove_writable
+from skmoe.tables.writing import prove_writable
 
 __all__ = ["Checkpoint"]
 
@@ -45,7 +45,7 @@ class Checkpoint:
     settings : mapping of str
         What the fit was asked for: a file with others is refused.
     rows : str
-        Hash of the rows, see `skmoe.rows.row_hash`: a file of others is refused.
+        Hash of the rows, see `skmoe.arrays.row_hash`: a file of others is refused.
     widths : tuple of two ints
         Coefficients of an expert and of a gate vector.
     rng : Generator

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skmoe.arrays.namespaces import Array, array_namespace, device
 from skmoe.likelihood import Problem
 from skmoe.likelihood.batch import BatchSums, ThetaBatch, batch_sums
 from skmoe.likelihood.penalty import noise_penalty
-from skmoe.rows.arrays import Array, array_namespace, device
 from skmoe.search.batch_em import FEWEST_ROWS, Ridges, centred, em_scales, steadied
 from skmoe.search.lbfgs import Memory
 from skmoe.search.removal import removal_losses

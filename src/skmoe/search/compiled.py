@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from skmoe.arrays.threads import in_order, threads_allowed
 from skmoe.likelihood import Problem
 from skmoe.likelihood.batch import ThetaBatch, has_compiled_sums
 from skmoe.likelihood.fused import LIBRARY, STRIP, loaded
 from skmoe.likelihood.rows import ModelRows
-from skmoe.rows.threads import in_order, threads_allowed
 from skmoe.search.climb import MANY_COLUMNS, BatchAscent, OnStep, OwnRows
 
 __all__ = ["CompiledAscent", "RoughAscent", "batch_ascent"]

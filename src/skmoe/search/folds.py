@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import logsumexp
 
+from skmoe.arrays.namespaces import to_device, to_numpy
 from skmoe.likelihood import LaidOutRows, Problem, Theta, largest_predictors
 from skmoe.likelihood.batch import ThetaBatch
 from skmoe.model.calibration import Calibration
@@ -21,7 +22,6 @@ from skmoe.model.gate import log_sum_exp, with_zero_row
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.model.mixture import Mixture
 from skmoe.model.posterior import posterior
-from skmoe.rows.arrays import to_device, to_numpy
 from skmoe.search.climb import OnStep, OwnRows
 from skmoe.search.compiled import batch_ascent
 from skmoe.search.config import SearchConfig

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skmoe.arrays.blocks import take_rows
+from skmoe.arrays.namespaces import to_numpy
+from skmoe.arrays.table_moments import TableMoments
 from skmoe.likelihood import ModelRows
 from skmoe.model.parameters import MoEParameters
-from skmoe.rows.arrays import to_numpy
-from skmoe.rows.blocks import take_rows
-from skmoe.rows.table_moments import TableMoments
 from skmoe.search.standardise import whitening
 from skmoe.spectral.scores.fitting import is_gaussian, shape_of
 

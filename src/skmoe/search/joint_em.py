@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, validate_params
 
+from skmoe.arrays.checks import RANDOM_STATE, check_coef, check_enough_rows, check_unit_rows, check_varies, generator
+from skmoe.arrays.namespaces import array_namespace
+from skmoe.arrays.threads import with_one_blas_thread
 from skmoe.likelihood import InputMap, MappedRows, Problem, Settings, Theta
 from skmoe.model.activations import get_activation
 from skmoe.model.gate import check_gate_memory, with_zero_row
 from skmoe.model.gaussian import GaussianFamily
-from skmoe.rows.arrays import array_namespace
-from skmoe.rows.checks import RANDOM_STATE, check_coef, check_enough_rows, check_unit_rows, check_varies, generator
-from skmoe.rows.threads import with_one_blas_thread
 from skmoe.search.ascent import Ascent, Point
 from skmoe.search.finish import Fit, run_em
 from skmoe.search.fitting import Fitted, fitted_at

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from skmoe.arrays.row_hash import row_hash
+from skmoe.arrays.sizes import check_known_noise, check_unit_sizes
+from skmoe.arrays.table_moments import table_moments
 from skmoe.likelihood import MappedRows
 from skmoe.model.families import StudentFamily
-from skmoe.rows.inputs import RowsToFit
-from skmoe.rows.row_hash import row_hash
-from skmoe.rows.sizes import check_known_noise, check_unit_sizes
-from skmoe.rows.table_moments import table_moments
 from skmoe.search.checkpoint import Checkpoint
 from skmoe.search.config import SearchConfig
 from skmoe.search.finish import maximise
@@ -40,6 +39,7 @@ from skmoe.search.task import (
     streamed_scale,
 )
 from skmoe.spectral.options import SpectralOptions
+from skmoe.tables.inputs import RowsToFit
 
 __all__ = ["Learned", "Request", "learn"]
 

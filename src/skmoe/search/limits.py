@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from skmoe.rows import memory
-from skmoe.rows.inputs import RowsToFit
+from skmoe.arrays import memory
 from skmoe.search.config import SearchConfig
 from skmoe.search.task import ModelSpec, expert_rows
+from skmoe.tables.inputs import RowsToFit
 
 __all__ = ["check_request", "experts_in_memory"]
 

@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from skmoe.arrays.namespaces import Array, array_namespace, to_device, to_numpy
+from skmoe.arrays.products import unpack_symmetric, weighted_grams
 from skmoe.likelihood import Problem, Theta
 from skmoe.likelihood.batch import BatchPosterior, ThetaBatch, batch_totals
 from skmoe.likelihood.rows import Block, weighted
 from skmoe.model.channels import repeated
 from skmoe.model.gaussian import GaussianFamily
-from skmoe.rows.arrays import Array, array_namespace, to_device, to_numpy
-from skmoe.rows.products import unpack_symmetric, weighted_grams
 from skmoe.search.batch_em import centred
 from skmoe.search.climb import BatchAscent, OnStep, OwnRows
 from skmoe.search.compiled import batch_ascent

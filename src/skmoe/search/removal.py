@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from skmoe.arrays.namespaces import Array, array_namespace, to_numpy
 from skmoe.likelihood import Problem
 from skmoe.likelihood.batch import BatchPosterior, ThetaBatch, batch_totals
 from skmoe.likelihood.rows import Block, weighted
-from skmoe.rows.arrays import Array, array_namespace, to_numpy
 
 __all__ = ["removal_losses"]
 

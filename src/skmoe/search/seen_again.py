@@ -15,11 +15,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from skmoe.arrays.namespaces import to_numpy
 from skmoe.likelihood import LaidOutRows, Theta
 from skmoe.model.family import Family
 from skmoe.model.gate import with_zero_row
 from skmoe.model.posterior import posterior
-from skmoe.rows.arrays import to_numpy
 
 __all__ = ["memberships", "seen_again"]
 

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from skmoe.arrays.namespaces import Array, array_namespace, to_device
+from skmoe.arrays.streamed import Streamed
+from skmoe.arrays.table_moments import TableMoments
 from skmoe.model.evaluation import log_likelihood, mean_gate
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.model.parameters import MoEParameters
-from skmoe.rows.arrays import Array, array_namespace, to_device
-from skmoe.rows.inputs import RowsToFit
-from skmoe.rows.streamed import Streamed
-from skmoe.rows.table_moments import TableMoments
 from skmoe.search.fitting import Fitted
 from skmoe.search.records import Control
 from skmoe.search.standardise import whitening
@@ -23,6 +22,7 @@ from skmoe.spectral.gating.learn import gate_of
 from skmoe.spectral.options import SpectralOptions
 from skmoe.spectral.outputs import ActivationOutputs
 from skmoe.spectral.scores.fitting import as_law, mapped_law
+from skmoe.tables.inputs import RowsToFit
 
 __all__ = ["fit_spectral"]
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy import linalg
 
+from skmoe.arrays.namespaces import Array
+from skmoe.arrays.table_moments import TableMoments
 from skmoe.likelihood import InputMap
-from skmoe.rows.arrays import Array
-from skmoe.rows.table_moments import TableMoments
 
 __all__ = ["standardised", "whitening"]
 

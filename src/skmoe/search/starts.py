@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from skmoe.arrays.blocks import sum_over_blocks
+from skmoe.arrays.namespaces import Array, array_namespace, device, to_device, to_numpy
+from skmoe.arrays.products import unpack_symmetric, weighted_grams
+from skmoe.arrays.threads import without_warnings
 from skmoe.likelihood import Problem, Theta, em_sums
 from skmoe.likelihood.batch import BatchSums, ThetaBatch, batch_block_rows
 from skmoe.likelihood.rows import LaidOutRows
 from skmoe.model.channels import as_channels, outputs_first, times
 from skmoe.model.gaussian import GaussianFamily
-from skmoe.rows.arrays import Array, array_namespace, device, to_device, to_numpy
-from skmoe.rows.blocks import sum_over_blocks
-from skmoe.rows.products import unpack_symmetric, weighted_grams
-from skmoe.rows.threads import without_warnings
 from skmoe.search.ascent import em_step
 from skmoe.search.batch_em import Ridges, em_goal
 from skmoe.search.config import SearchConfig

@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from skmoe.arrays.blocks import in_memory, sum_over_blocks, take_rows
+from skmoe.arrays.checks import LEAST_WEIGHT, MOST_COUNTED, too_small_weights
+from skmoe.arrays.namespaces import Array, array_namespace, to_numpy
+from skmoe.arrays.sizes import check_known_noise
+from skmoe.arrays.table_moments import TableMoments, table_moments
 from skmoe.likelihood import InputMap, MappedRows, ModelRows, Problem, Settings
 from skmoe.model.family import Family
-from skmoe.rows.arrays import Array, array_namespace, to_numpy
-from skmoe.rows.blocks import in_memory, sum_over_blocks, take_rows
-from skmoe.rows.checks import LEAST_WEIGHT, MOST_COUNTED, too_small_weights
-from skmoe.rows.inputs import RowsToFit
-from skmoe.rows.sizes import check_known_noise
-from skmoe.rows.table_moments import TableMoments, table_moments
 from skmoe.search.config import SearchConfig
 from skmoe.search.records import Control
 from skmoe.search.standardise import standardised
+from skmoe.tables.inputs import RowsToFit
 
 ROUNDING = 1e-9  # differences of outputs below this part of their range are rounding errors of the file
 PEAK = float((2 * np.pi) ** -0.5)
@@ -269,7 +269,7 @@ def _resolution(family: Family, rows: ModelRows) -> float:
 
 
 def streamed_scale(weight: Array | None) -> float:
-    """Factor that turns weights of streamed rows into counts; see `skmoe.rows.checks.weight_scale`."""
+    """Factor that turns weights of streamed rows into counts; see `skmoe.arrays.checks.weight_scale`."""
     if weight is None:
         return 1.0
 

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 
+from skmoe.arrays.blocks import in_memory, take_rows
+from skmoe.arrays.checks import RANDOM_STATE, check_enough_rows, check_unit_rows, check_varies, check_weight, generator
+from skmoe.arrays.namespaces import Array, to_numpy
+from skmoe.arrays.threads import with_one_blas_thread
 from skmoe.model.checks import check_outputs
 from skmoe.model.families import get_family
 from skmoe.model.family import Family
 from skmoe.model.gaussian import GaussianFamily
-from skmoe.rows.arrays import Array, to_numpy
-from skmoe.rows.blocks import in_memory, take_rows
-from skmoe.rows.checks import RANDOM_STATE, check_enough_rows, check_unit_rows, check_varies, check_weight, generator
-from skmoe.rows.threads import with_one_blas_thread
 from skmoe.spectral.algorithm1 import Decomposer, ExpertsResult, Task, by_averages, by_regression
 from skmoe.spectral.decomposition import DECOMPOSITIONS, RankWarning
 from skmoe.spectral.moments.regression import Rows, pick_rows

@@ -25,8 +25,8 @@ import numpy as np
 from scipy import linalg
 from scipy.special import eval_hermitenorm, ndtr
 
+from skmoe.arrays.namespaces import Array, array_namespace, to_device
 from skmoe.model.family import Family
-from skmoe.rows.arrays import Array, array_namespace, to_device
 
 __all__ = ["StepTransform", "bin_edges", "bin_probabilities", "step_transform"]
 

@@ -28,8 +28,8 @@ import numpy as np
 from scipy import integrate
 from sklearn.utils._param_validation import Interval, validate_params
 
+from skmoe.arrays.namespaces import Array, array_namespace
 from skmoe.model.activations import Activation, get_activation
-from skmoe.rows.arrays import Array, array_namespace
 
 __all__ = ["LabelTransform", "activation_moments", "label_transform", "of_index"]
 

@@ -12,10 +12,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy import optimize
 
+from skmoe.arrays.namespaces import Array, array_namespace, to_device
 from skmoe.model.activations import Activation
 from skmoe.model.family import Family
 from skmoe.model.gaussian import GaussianFamily
-from skmoe.rows.arrays import Array, array_namespace, to_device
 from skmoe.spectral.family_labels import bin_edges, bin_probabilities, step_transform
 from skmoe.spectral.labels import activation_moments, label_transform, of_index
 

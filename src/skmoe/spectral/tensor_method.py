@@ -8,9 +8,9 @@ from typing import Any
 from scipy import linalg
 from sklearn.utils._param_validation import Interval, validate_params
 
+from skmoe.arrays.checks import RANDOM_STATE, check_unit_rows, check_varies, generator
+from skmoe.arrays.threads import with_one_blas_thread
 from skmoe.model.activations import get_activation
-from skmoe.rows.checks import RANDOM_STATE, check_unit_rows, check_varies, generator
-from skmoe.rows.threads import with_one_blas_thread
 from skmoe.spectral.decomposition import Decomposition, orth_als_t2
 from skmoe.spectral.experts import check_spectral_rank
 from skmoe.spectral.labels import activation_moments

@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from skmoe.arrays.advice import Advice, Advised
+from skmoe.arrays.namespaces import is_array, to_device, to_numpy
+from skmoe.arrays.streamed import Streamed
 from skmoe.model.activations import get_activation
 from skmoe.model.families.binomial import BinomialFamily
 from skmoe.model.families.bounded import CensoredFamily, TruncatedFamily
@@ -19,9 +22,6 @@ from skmoe.model.families.student import StudentFamily
 from skmoe.model.families.trials import TrialsFamily
 from skmoe.model.family import Family
 from skmoe.model.gaussian import GaussianFamily
-from skmoe.rows.advice import Advice, Advised
-from skmoe.rows.arrays import is_array, to_device, to_numpy
-from skmoe.rows.streamed import Streamed
 
 __all__ = [
     "FAMILIES",

@@ -7,9 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
+from skmoe.arrays.namespaces import Array, array_namespace
 from skmoe.model.families.links import log_one_plus_exp, logistic
 from skmoe.model.family import Family, Law
-from skmoe.rows.arrays import Array, array_namespace
 
 __all__ = ["BinomialFamily"]
 

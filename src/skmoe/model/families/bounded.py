@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from skmoe.arrays.namespaces import Array, array_namespace
 from skmoe.model.families.interval import Interval
 from skmoe.model.families.lognormal import LognormalFamily
 from skmoe.model.family import Family, Law
 from skmoe.model.gaussian import HALF_LOG_2PI, GaussianFamily, NoiseFamily
-from skmoe.rows.arrays import Array, array_namespace
 
 __all__ = ["CensoredFamily", "TruncatedFamily"]
 

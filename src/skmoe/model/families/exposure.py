@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from skmoe.arrays.namespaces import Array, array_namespace
 from skmoe.model.families.negative_binomial import NegativeBinomialFamily
 from skmoe.model.families.poisson import PoissonFamily, not_counts
 from skmoe.model.family import Family, Law
-from skmoe.rows.arrays import Array, array_namespace
 
 __all__ = ["NegativeBinomialExposureFamily", "PoissonExposureFamily"]
 

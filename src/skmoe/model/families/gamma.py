@@ -14,10 +14,10 @@ from functools import cached_property
 import numpy as np
 from scipy import special
 
+from skmoe.arrays.namespaces import Array, array_namespace
 from skmoe.model.families.links import exponential
 from skmoe.model.family import Family, Law
 from skmoe.model.special import digamma, log_gamma, trigamma
-from skmoe.rows.arrays import Array, array_namespace
 
 __all__ = ["GammaFamily", "bounded_scale", "shape_scales", "shape_slope"]
 

@@ -17,8 +17,8 @@ from functools import cached_property
 
 import numpy as np
 
+from skmoe.arrays.namespaces import Array, array_namespace
 from skmoe.model.special import log_normal_cdf
-from skmoe.rows.arrays import Array, array_namespace
 
 __all__ = ["Interval"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skmoe.rows.arrays import Array, array_namespace
+from skmoe.arrays.namespaces import Array, array_namespace
 
 __all__ = ["bounded", "exponential", "log_one_plus_exp", "logistic"]
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
+from skmoe.arrays.namespaces import Array, array_namespace
 from skmoe.model.family import Family
 from skmoe.model.gaussian import GaussianFamily
-from skmoe.rows.arrays import Array, array_namespace
 
 __all__ = ["LognormalFamily"]
 

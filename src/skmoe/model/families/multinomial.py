@@ -11,8 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
+from skmoe.arrays.namespaces import Array, array_namespace, device
 from skmoe.model.family import Family, Law
-from skmoe.rows.arrays import Array, array_namespace, device
 
 __all__ = ["MultinomialFamily"]
 

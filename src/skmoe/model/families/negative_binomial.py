@@ -15,12 +15,12 @@ from functools import cached_property
 import numpy as np
 from scipy import special
 
+from skmoe.arrays.namespaces import Array, array_namespace
 from skmoe.model.families.gamma import bounded_scale, shape_scales, shape_slope
 from skmoe.model.families.links import bounded, exponential
 from skmoe.model.families.poisson import PoissonFamily
 from skmoe.model.family import Law
 from skmoe.model.special import digamma, log_gamma, trigamma
-from skmoe.rows.arrays import Array, array_namespace
 
 __all__ = ["NegativeBinomialFamily"]
 

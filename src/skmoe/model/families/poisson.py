@@ -8,10 +8,10 @@ from functools import cached_property
 import numpy as np
 from scipy import special
 
+from skmoe.arrays.namespaces import Array, array_namespace
 from skmoe.model.families.links import bounded, exponential
 from skmoe.model.family import Family, Law
 from skmoe.model.special import log_gamma
-from skmoe.rows.arrays import Array, array_namespace
 
 __all__ = ["PoissonFamily", "not_counts"]
 

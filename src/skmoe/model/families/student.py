@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from skmoe.arrays.namespaces import Array, array_namespace, to_device
 from skmoe.model import student
 from skmoe.model.family import Law
 from skmoe.model.gaussian import NoiseFamily
-from skmoe.rows.arrays import Array, array_namespace, to_device
 
 __all__ = ["MOST_LEARNED", "StudentFamily"]
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from skmoe.arrays.namespaces import Array, array_namespace
 from skmoe.model.families.binomial import BinomialFamily
 from skmoe.model.families.links import log_one_plus_exp, logistic
 from skmoe.model.family import Family, Law
 from skmoe.model.special import log_gamma
-from skmoe.rows.arrays import Array, array_namespace
 
 __all__ = ["TrialsFamily"]
 

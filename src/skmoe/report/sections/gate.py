@@ -13,7 +13,7 @@ from skmoe.report.figures import draw
 from skmoe.report.gate_picture import GatePicture, gate_picture
 from skmoe.report.records import ExpertText, Figure, Table, expert_texts
 from skmoe.report.words import gate_in_words
-from skmoe.rows.chosen import sees_inputs
+from skmoe.tables.chosen import sees_inputs
 
 __all__ = ["Gate", "gate"]
 

@@ -15,7 +15,7 @@ from skmoe.report.figures import matplotlib_is_installed
 from skmoe.report.held_out_classes import JudgedClasses
 from skmoe.report.records import Card, Verdict
 from skmoe.report.sections.trust import checks
-from skmoe.rows.chosen import sees_inputs
+from skmoe.tables.chosen import sees_inputs
 
 __all__ = ["Overview", "overview"]
 

@@ -19,7 +19,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import linalg
 
-from skmoe.rows.arrays import Array
+from skmoe.arrays.namespaces import Array
 from skmoe.spectral.algorithm1.regression import by_regression
 from skmoe.spectral.algorithm1.task import (
     ExpertsResult,

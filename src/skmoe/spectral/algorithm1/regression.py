@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from skmoe.rows.products import tensor
+from skmoe.arrays.products import tensor
 from skmoe.spectral.algorithm1.task import (
     ExpertsResult,
     Task,

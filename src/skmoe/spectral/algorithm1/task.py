@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.rows.arrays import Array, array_namespace, columns, to_numpy
-from skmoe.rows.blocks import block_rows_for, in_memory, sum_over_blocks, take_rows
-from skmoe.rows.threads import without_warnings
+from skmoe.arrays.blocks import block_rows_for, in_memory, sum_over_blocks, take_rows
+from skmoe.arrays.namespaces import Array, array_namespace, columns, to_numpy
+from skmoe.arrays.threads import without_warnings
 from skmoe.spectral.decomposition import DECOMPOSITIONS, Decomposition, RankWarning
 from skmoe.spectral.moments.regression import Rows, pick_rows
 from skmoe.spectral.outputs import IndexLaw, Outputs

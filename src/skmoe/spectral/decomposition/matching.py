@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg
 
-from skmoe.rows.checks import generator
-from skmoe.rows.products import coefficients, index_table
+from skmoe.arrays.checks import generator
+from skmoe.arrays.products import coefficients, index_table
 from skmoe.spectral.decomposition.common import Decomposition, apply, leading_space
 
 __all__ = ["WeightMode", "matching"]

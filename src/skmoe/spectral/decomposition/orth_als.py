@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from skmoe.rows.checks import generator
+from skmoe.arrays.checks import generator
 from skmoe.spectral.decomposition.common import Decomposition, apply, leading_space, weigh
 
 __all__ = ["orth_als", "orth_als_t2"]

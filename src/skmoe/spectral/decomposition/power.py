@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.rows.checks import generator
+from skmoe.arrays.checks import generator
 from skmoe.spectral.decomposition.common import Decomposition, apply, leading_space, weigh
 
 __all__ = ["power_method"]

@@ -13,6 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skmoe.arrays.blocks import block_rows_for, sum_over_blocks
+from skmoe.arrays.namespaces import Array, array_namespace, columns, design, to_device
+from skmoe.arrays.products import gram_channels
 from skmoe.model.gate import (
     GateSums,
     check_gate_memory,
@@ -25,9 +28,6 @@ from skmoe.model.gate import (
 )
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.model.posterior import posterior
-from skmoe.rows.arrays import Array, array_namespace, columns, design, to_device
-from skmoe.rows.blocks import block_rows_for, sum_over_blocks
-from skmoe.rows.products import gram_channels
 
 __all__ = ["GateResult", "GateTask", "Objective", "follow", "gate_objective", "random_gate", "run_gate_em"]
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 
-from skmoe.rows.checks import RANDOM_STATE, check_coef, check_enough_rows, generator
-from skmoe.rows.threads import with_one_blas_thread
+from skmoe.arrays.checks import RANDOM_STATE, check_coef, check_enough_rows, generator
+from skmoe.arrays.threads import with_one_blas_thread
 from skmoe.spectral.gating.em import GateResult, GateTask, random_gate, run_gate_em
 from skmoe.spectral.gating.gradient import run_gradient_em
 from skmoe.spectral.gating.moment import moment_gate

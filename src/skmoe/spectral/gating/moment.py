@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from skmoe.arrays.blocks import block_rows_for, sum_over_blocks
+from skmoe.arrays.checks import check_coef, check_unit_rows
+from skmoe.arrays.namespaces import Array, array_namespace, design, to_device, to_numpy
 from skmoe.model.gate import with_zero_row
-from skmoe.rows.arrays import Array, array_namespace, design, to_device, to_numpy
-from skmoe.rows.blocks import block_rows_for, sum_over_blocks
-from skmoe.rows.checks import check_coef, check_unit_rows
 from skmoe.spectral.gating.em import GateResult, GateTask
 
 __all__ = ["moment_gate", "ratio"]

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, validate_params
 
+from skmoe.arrays.checks import check_coef, check_unit_rows, check_weight
+from skmoe.arrays.threads import with_one_blas_thread
 from skmoe.model.activations import get_activation
 from skmoe.model.gate import maximise_gate, project_rows, with_zero_row
 from skmoe.model.gaussian import GaussianFamily
-from skmoe.rows.checks import check_coef, check_unit_rows, check_weight
-from skmoe.rows.threads import with_one_blas_thread
 from skmoe.spectral.gating.em import GateTask, gate_objective
 
 __all__ = ["em_objective", "em_operator", "gate_task"]

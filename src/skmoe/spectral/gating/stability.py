@@ -14,9 +14,9 @@ import numpy as np
 from scipy import optimize
 from sklearn.utils._param_validation import Interval, validate_params
 
+from skmoe.arrays.checks import RANDOM_STATE, check_coef, generator
 from skmoe.model.activations import Activation, get_activation
 from skmoe.model.gate import softmax
-from skmoe.rows.checks import RANDOM_STATE, check_coef, generator
 from skmoe.spectral.gating.constants import concavity_constants
 
 __all__ = ["noise_threshold", "stability_constant"]

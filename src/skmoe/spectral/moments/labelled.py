@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, validate_params
 
+from skmoe.arrays.checks import RANDOM_STATE, check_rows, check_weight, generator
+from skmoe.arrays.namespaces import Array
+from skmoe.arrays.threads import with_one_blas_thread
 from skmoe.model.activations import get_activation
-from skmoe.rows.arrays import Array
-from skmoe.rows.checks import RANDOM_STATE, check_rows, check_weight, generator
-from skmoe.rows.threads import with_one_blas_thread
 from skmoe.spectral.moments.plain import score_moment
 from skmoe.spectral.outputs import ActivationOutputs, IndexLaw, Outputs, Transform
 from skmoe.spectral.scores.fitting import as_law

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.rows.arrays import Array, array_namespace, columns, to_device, to_numpy
-from skmoe.rows.blocks import block_rows_for, sum_over_blocks
-from skmoe.rows.memory import check_memory
-from skmoe.rows.products import gram_channels, monomials, unpack_symmetric, weighted_grams
+from skmoe.arrays.blocks import block_rows_for, sum_over_blocks
+from skmoe.arrays.memory import check_memory
+from skmoe.arrays.namespaces import Array, array_namespace, columns, to_device, to_numpy
+from skmoe.arrays.products import gram_channels, monomials, unpack_symmetric, weighted_grams
 
 __all__ = ["score_moment", "symmetric_placements"]
 

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from scipy import linalg
 
-from skmoe.rows.arrays import Array, array_namespace, columns, to_device, to_numpy
-from skmoe.rows.blocks import block_rows_for, sum_over_blocks, take_rows
-from skmoe.rows.products import tensor
+from skmoe.arrays.blocks import block_rows_for, sum_over_blocks, take_rows
+from skmoe.arrays.namespaces import Array, array_namespace, columns, to_device, to_numpy
+from skmoe.arrays.products import tensor
 from skmoe.spectral.moments.plain import score_moment
 
 __all__ = [

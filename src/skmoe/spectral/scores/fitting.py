@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.rows.arrays import Array, array_namespace, columns, to_device, to_numpy
-from skmoe.rows.blocks import sum_over_blocks, take_rows
-from skmoe.rows.checks import generator
-from skmoe.rows.threads import one_openmp_thread
+from skmoe.arrays.blocks import sum_over_blocks, take_rows
+from skmoe.arrays.checks import generator
+from skmoe.arrays.namespaces import Array, array_namespace, columns, to_device, to_numpy
+from skmoe.arrays.threads import one_openmp_thread
 from skmoe.spectral.scores.gaussian import Gaussian, InputLaw
 from skmoe.spectral.scores.mixture import GaussianMixture
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import linalg
 
-from skmoe.rows.arrays import Array, array_namespace, to_device
+from skmoe.arrays.namespaces import Array, array_namespace, to_device
 
 __all__ = ["Component", "Gaussian", "InputLaw", "whitener"]
 

@@ -22,7 +22,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import linalg, optimize
 
-from skmoe.rows.arrays import columns
+from skmoe.arrays.namespaces import columns
 from skmoe.spectral.scores.gaussian import InputLaw
 from skmoe.spectral.scores.reference import (
     LEAST_EFFECTIVE,

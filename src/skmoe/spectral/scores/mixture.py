@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from skmoe.arrays.namespaces import Array, array_namespace
 from skmoe.model.gate import log_sum_exp
-from skmoe.rows.arrays import Array, array_namespace
 from skmoe.spectral.scores.gaussian import Component, whitener
 
 __all__ = ["GaussianMixture"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.rows.checks import check_rows
+from skmoe.arrays.checks import check_rows
 from skmoe.spectral.scores.fitting import as_law
 from skmoe.spectral.scores.gaussian import Component
 

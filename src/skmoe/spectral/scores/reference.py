@@ -18,8 +18,8 @@ import numpy as np
 from scipy import linalg, optimize
 from scipy.special import logsumexp
 
+from skmoe.arrays.namespaces import Array, array_namespace, columns, to_device
 from skmoe.model.gate import log_sum_exp
-from skmoe.rows.arrays import Array, array_namespace, columns, to_device
 from skmoe.spectral.scores.gaussian import InputLaw
 
 __all__ = [

@@ -1,0 +1,264 @@
+"""Checks of what comes in, and the words of input errors: what was expected, what came, and what to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from skmoe.arrays.blocks import sum_over_blocks, take_rows
+from skmoe.arrays.kinds import plain_numbers
+from skmoe.arrays.namespaces import Array, array_namespace, device, is_array, to_numpy
+from skmoe.arrays.sizes import LARGEST, Span, check_sizes, check_unit_sizes
+from skmoe.arrays.streamed import Streamed
+
+__all__ = [
+    "RANDOM_STATE",
+    "as_numbers",
+    "check_coef",
+    "check_enough_rows",
+    "check_finite",
+    "check_largest",
+    "check_no_nan",
+    "check_output_columns",
+    "check_rows",
+    "check_unit_rows",
+    "check_varies",
+    "check_weight",
+    "generator",
+    "weight_scale",
+]
+
+CHECK_ROWS = 65536  # finiteness is looked at in blocks, so that no mask of the whole table is built
+
+MOST_COUNTED = 2.0**53  # whole weights that add up to more are no counts of rows
+LEAST_WEIGHT = 1e-305  # below, one over a weight is no number
+
+RANDOM_STATE = ["random_state", np.random.Generator]
+"""Constraint on a `random_state` parameter, for scikit-learn's validation."""
+
+
+def as_numbers(values: Any, name: str) -> Array:
+    """Values as an array of floats in the caller's library; what are no numbers is refused."""
+    if isinstance(values, Streamed):
+        return values
+    values = plain_numbers(values, name)
+    if not is_array(values):
+        try:
+            values = np.asarray(values)
+        except ValueError as error:
+            raise ValueError(f"{name} could not be read as an array of numbers: {error}") from error
+    xp = array_namespace(values)
+    if getattr(values.dtype, "kind", "f") == "O":
+        try:
+            values = values.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"{name} holds values that are not numbers ({error}); encode text and categories first"
+            ) from error
+    if not xp.isdtype(values.dtype, "real floating"):
+        values = xp.astype(values, xp.float64)
+    return values
+
+
+def check_finite(values: Array, name: str) -> None:
+    """Refuse NaN and infinity, in one pass."""
+
+    def kernel(block: Array) -> tuple[Array]:
+        xp = array_namespace(block)
+        return (xp.sum(xp.astype(~xp.isfinite(block), xp.int64)),)
+
+    bad = int(sum_over_blocks(kernel, values, block_rows=CHECK_ROWS)[0])
+    if bad:
+        raise ValueError(f"{name} contains NaN or infinity ({bad} such values found); drop or impute those rows")
+
+
+def check_rows(X: Any, y: Any = None, *, finite: bool = True) -> tuple[Array, Array | None]:
+    """Inputs (n, d) and outputs (n,), real, finite and matching, in the caller's array library."""
+    X = as_numbers(X, "X")
+    if X.ndim != 2:
+        raise ValueError(f"X must be a table of shape (n_samples, n_features); got shape {tuple(X.shape)}")
+    if 0 in X.shape:
+        raise ValueError(f"X must have at least one row and one column; got shape {tuple(X.shape)}")
+    if finite:
+        check_finite(X, "X")
+    if y is None:
+        return X, None
+    y = check_column(X, y, "y")
+    if finite:
+        check_finite(y, "y")
+    return X, y
+
+
+def check_largest(X: Array, y: Array | None, names: Any = None) -> None:
+    """Refuse rows to be predicted, and outputs, whose squares are no numbers any more."""
+    xp = array_namespace(X)
+    if not 0 <= max(float(xp.max(X)), -float(xp.min(X))) <= LARGEST:
+        check_sizes(
+            Span(*(np.asarray(to_numpy(f(X, axis=0)), dtype=np.float64) for f in (xp.min, xp.max))), None, names
+        )
+    if y is not None and max(float(xp.max(y)), -float(xp.min(y))) > LARGEST:
+        raise ValueError(f"y holds numbers above {LARGEST:g}, whose squares are no numbers any more; drop those rows")
+
+
+def check_no_nan(values: Array) -> None:
+    """Refuse what a model gave for rows where it is no number, which would pass for a missing value, or for a class."""
+    xp = array_namespace(values)
+    if not xp.isdtype(values.dtype, "real floating"):
+        return
+    bad = xp.isnan(values)
+    if bool(xp.any(bad)):
+        rows = xp.any(xp.reshape(bad, (values.shape[0], -1)), axis=1)
+        raise ValueError(
+            f"the model has no number for {int(xp.sum(xp.astype(rows, xp.int64)))} of {values.shape[0]} rows: its "
+            "coefficients, multiplied by their inputs, are beyond floating-point numbers; look at these rows, and at "
+            "where the model comes from"
+        )
+
+
+@dataclass(frozen=True)
+class _Largest:
+    """Largest values; the sum of two is that of both, so that blocks of rows add up."""
+
+    values: Array
+
+    def __add__(self, other: _Largest) -> _Largest:
+        return _Largest(array_namespace(self.values).maximum(self.values, other.values))
+
+
+def check_unit_rows(X: Any, y: Any = None, *, standard: bool = False) -> tuple[Array, Array | None]:
+    """Rows as `check_rows` takes them, of sizes that a model with experts of unit length can speak of.
+
+    With `standard` inputs are said to be standard Gaussian.
+    """
+    X, y = check_rows(X, y)
+
+    def kernel(x: Array, t: Array | None) -> tuple[_Largest, ...]:
+        xp = array_namespace(x)
+        found = [_Largest(xp.max(xp.abs(x), axis=0))]
+        return tuple(found if t is None else [*found, _Largest(xp.max(xp.abs(t)))])
+
+    sizes = sum_over_blocks(kernel, X, y, block_rows=CHECK_ROWS)
+    inputs = np.asarray(to_numpy(sizes[0].values), dtype=np.float64)
+    check_unit_sizes(inputs, None if y is None else float(sizes[1].values), None, standard=standard)
+    return X, y
+
+
+def check_column(X: Array, values: Any, name: str) -> Array:
+    """One number for each row of X, (n,), in the library and on the device of X."""
+    values = as_numbers(values, name)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1:
+        raise ValueError(f"{name} must be one value a row, shape (n_samples,); got shape {tuple(values.shape)}")
+    if values.shape[0] != X.shape[0]:
+        raise ValueError(f"X has {X.shape[0]} rows and {name} has {values.shape[0]}; they must match")
+    if isinstance(X, Streamed):
+        return values
+    xp = array_namespace(X)
+    if not isinstance(values, type(X)):
+        values = xp.asarray(to_numpy(values), device=device(X))
+    return xp.astype(values, xp.float64, copy=False)
+
+
+def check_output_columns(X: Array, values: Any, columns: int) -> Array:
+    """So many numbers for each row of X, (n, columns), which may be infinite; in the library and on the device of X."""
+    values = as_numbers(values, "y")
+    if tuple(values.shape) != (X.shape[0], columns):
+        raise ValueError(
+            f"y must have {columns} columns and a row for each of the {X.shape[0]} rows of X; got shape "
+            f"{tuple(values.shape)}"
+        )
+    if isinstance(X, Streamed):
+        return values
+    xp = array_namespace(X)
+    if not isinstance(values, type(X)):
+        values = xp.asarray(to_numpy(values), device=device(X))
+    values = xp.astype(values, xp.float64, copy=False)
+    if bool(xp.any(xp.isnan(values))):
+        raise ValueError("y contains NaN or missing values; drop those rows")
+    return values
+
+
+def check_weight(X: Array, values: Any) -> Array:
+    """Row weights (n,) as counts of rows, finite and not negative; see `weight_scale`."""
+    weight = check_column(X, values, "sample_weight")
+    if isinstance(weight, Streamed):
+        return weight
+    numbers = to_numpy(weight)
+    refuse_weights(numbers)
+    return weight * weight_scale(numbers[numbers > 0])
+
+
+def refuse_weights(values: np.ndarray) -> None:
+    """Refuse weights that are no numbers of rows, or leave too few."""
+    if not np.all(np.isfinite(values)):
+        raise ValueError("sample_weight contains NaN or infinity; drop those rows, or give them weight 0")
+    if np.min(values) < 0:
+        raise ValueError("sample_weight has negative values; weights must be zero or more")
+    if np.sum(values > 0) < 2:
+        raise ValueError("sample_weight leaves fewer than two rows with weight; at least two are needed")
+    if np.max(values) < LEAST_WEIGHT:
+        raise ValueError(too_small_weights(float(np.max(values))))
+
+
+def too_small_weights(size: float) -> str:
+    """What is said of weights so small that they have lost their digits."""
+    return (
+        f"sample_weight holds nothing above {size:.2g}, where numbers lose their digits; multiply it, by 1e+300 say: "
+        "only how weights compare with each other counts"
+    )
+
+
+def weight_scale(values: np.ndarray) -> float:
+    """Factor that turns positive weights into counts of rows: one for whole numbers, else that of a mean of one."""
+    largest = float(np.max(values))
+    if largest <= MOST_COUNTED and np.all(values == np.floor(values)) and np.sum(values) <= MOST_COUNTED:
+        return 1.0
+    return 1.0 / largest / float(np.mean(values / largest))
+
+
+def check_enough_rows(n: float, needed: int, what: str) -> None:
+    """Refuse a table with fewer rows than there are numbers to learn."""
+    if n < needed:
+        raise ValueError(
+            f"X has {n:g} rows, too few for {what}: at least {needed} are needed; use fewer experts or columns"
+        )
+
+
+def check_varies(y: Array) -> None:
+    """Refuse a constant output."""
+    first = float(to_numpy(take_rows((y,), np.zeros(1, dtype=np.int64))[0])[0])
+
+    def kernel(block: Array) -> tuple[Array]:
+        xp = array_namespace(block)
+        return (xp.sum(xp.astype(block != first, xp.int64)),)
+
+    if not int(sum_over_blocks(kernel, y, block_rows=CHECK_ROWS)[0]):
+        raise ValueError(f"y is constant ({first:g} in every row); there is nothing to learn from it")
+
+
+def check_coef(coef: Any, d: int, name: str, k: int | None = None) -> np.ndarray:
+    """A finite (k, d) matrix of coefficients."""
+    coef = np.array(coef, dtype=np.float64)
+    expected = f"({'n_experts' if k is None else k}, {d})"
+    if coef.ndim != 2 or coef.shape[1] != d or (k is not None and coef.shape[0] != k):
+        raise ValueError(f"{name} must have shape {expected} to match X; got {coef.shape}")
+    if not np.all(np.isfinite(coef)):
+        raise ValueError(f"{name} contains NaN or infinity")
+    return coef
+
+
+def generator(random_state: Any, purpose: str = "") -> np.random.Generator:
+    """A generator from an int, a RandomState, a Generator or None.
+
+    An int gives each purpose a stream of its own: the seed that drew a problem must not draw its truth as a start.
+    """
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if purpose and isinstance(random_state, Integral):
+        return np.random.default_rng([int(random_state), *purpose.encode()])
+    return np.random.default_rng(check_random_state(random_state).randint(2**31))

@@ -1,0 +1,193 @@
+"""Sizes of numbers that a fit can carry: what is outside is refused by the name of its column.
+
+Variances are squares. Numbers whose squares are no floating-point numbers any more, or hardly, give coefficients whose
+standard errors cannot be written down, so that they are refused before anything is learned from them. Within these
+bounds a fit does not depend on the units of the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from skmoe.arrays.advice import Advice, Advised
+from skmoe.arrays.visible import listed
+
+__all__ = [
+    "LARGEST",
+    "Span",
+    "check_far_output",
+    "check_known_noise",
+    "check_sizes",
+    "check_unit_sizes",
+    "check_without_intercept",
+    "far_columns",
+    "flat_columns",
+]
+
+LARGEST, SMALLEST = 1e145, 1e-145
+"""Sizes whose squares, and sums and products of a few of them, keep all their digits."""
+FLAT = 8
+"""A column whose values lie within so many units of their last digit is constant: the rest is rounding."""
+FAR = 1e4
+"""Distance from zero, over the spread, from which on a column is counted from a value of its own: variances of
+predictions lose the square of this to rounding."""
+FAR_OUTPUT = 1e8
+"""The same of outputs, from which on predictions, which are in their units, could not be written to six digits."""
+
+KNOWN_NOISE = 1e10
+"""Times the spread of the outputs, and part of it, beyond which a noise that is given leaves no digits to the rest."""
+
+UNIT = np.array([1e-6, 1e6])
+"""Sizes of inputs and outputs that a model with experts of unit length can speak of."""
+STANDARD = np.array([1e-3, 1e3])
+"""Largest values of columns that may be standard Gaussian."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """Smallest and largest values of the columns of a table, (d,) each."""
+
+    low: np.ndarray
+    high: np.ndarray
+
+    @property
+    def largest(self) -> np.ndarray:
+        """Largest distance from zero."""
+        return np.maximum(np.abs(self.low), np.abs(self.high))
+
+    @property
+    def width(self) -> np.ndarray:
+        """Largest less smallest value."""
+        with np.errstate(over="ignore"):  # an infinite width is too large, as it should be
+            return self.high - self.low
+
+
+def flat_columns(span: Span) -> np.ndarray:
+    """Which columns are constant but for rounding."""
+    return span.width <= FLAT * np.spacing(span.largest)
+
+
+def far_columns(span: Span, deviation: np.ndarray) -> np.ndarray:
+    """Which columns lie far from zero beside their spread; constant ones do not."""
+    return ~flat_columns(span) & (span.largest > FAR * deviation)
+
+
+def column_names(which: np.ndarray, names: Sequence[str] | None) -> list[str]:
+    """Names of the columns that are marked, or their numbers where there are no names."""
+    return [repr(str(names[i])) if names is not None else str(i) for i in np.flatnonzero(which).tolist()]
+
+
+def check_sizes(inputs: Span, output: Span | None, names: Sequence[str] | None) -> None:
+    """Refuse inputs and outputs whose squares cannot be written, or those of their coefficients."""
+    if output is not None:
+        _check_output(output)
+    large = inputs.largest > LARGEST
+    small = (inputs.width > 0) & (inputs.width < SMALLEST)
+    for which, what, sizes in ((large, "are as large as", inputs.largest), (small, "spread only over", inputs.width)):
+        if np.any(which):
+            size = float(sizes[which][0])
+            raise ValueError(
+                f"X has columns whose numbers {what} {size:.2g}: {listed(column_names(which, names))}. Their variances "
+                f"cannot be computed with floating-point numbers; multiply them by 1e{_power(size):+d}, say "
+                f"({_bounds()})"
+            )
+    if output is None:
+        return
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        slope = np.where(inputs.width > 0, output.width[0] / inputs.width, 1.0)
+        reach = slope * np.maximum(inputs.largest, 1.0)
+    apart = (reach > LARGEST) | (slope < SMALLEST)
+    if np.any(apart):
+        raise ValueError(
+            f"X has columns whose units are too far from those of y, so that variances of coefficients, of size "
+            f"{float(slope[apart][0]):.2g}, cannot be computed with floating-point numbers: "
+            f"{listed(column_names(apart, names))}. Multiply these columns or y by a power of ten"
+        )
+
+
+def _check_output(output: Span) -> None:
+    largest, width = float(output.largest[0]), float(output.width[0])
+    for bad, what, size in (
+        (largest > LARGEST, "holds numbers as large as", largest),
+        (0 < width < SMALLEST, "spreads only over", width),
+    ):
+        if bad:
+            raise ValueError(
+                f"y {what} {size:.2g}, and its variance cannot be computed with floating-point numbers; multiply y by "
+                f"1e{_power(size):+d}, say ({_bounds()})"
+            )
+
+
+def _power(size: float) -> int:
+    """Power of ten that brings numbers of a size to about one."""
+    return min(300, -int(np.floor(np.log10(min(size, np.finfo(float).max)))))
+
+
+def _bounds() -> str:
+    return f"from {SMALLEST:g} to {LARGEST:g} they can be used"
+
+
+def check_without_intercept(span: Span, origin: np.ndarray, names: Sequence[str] | None, model: str) -> None:
+    """Refuse columns far from zero, `origin` where they are, for a model without intercepts.
+
+    One such column stands in for the intercept. Two, or one beside a constant, can hardly be told apart.
+    """
+    far = origin != 0
+    if np.sum(far | (flat_columns(span) & (span.largest > 0))) > 1:
+        raise ValueError(
+            f"X has columns that lie more than {FAR:g} times their spread from zero: "
+            f"{listed(column_names(far, names))}. Without intercepts ({model}) their coefficients would be lost in "
+            f"rounding; subtract {float(origin[far][0]):.3g}, say, from them, or fit with intercepts"
+        )
+
+
+def check_unit_sizes(
+    inputs: np.ndarray, output: float | None, names: Sequence[str] | None, *, standard: bool = False
+) -> None:
+    """Refuse rows that the paper's model, experts and gate vectors of about unit length, cannot speak of.
+
+    Parameters
+    ----------
+    inputs : (d,) array
+        Largest distance from zero of each column.
+    output : float, optional
+        Size of the outputs.
+    names : sequence of str, optional
+        Names of the columns.
+    standard : bool
+        Whether inputs are said to be standard Gaussian.
+    """
+    least, most = (STANDARD if standard else UNIT).tolist()
+    bad = (inputs > most) | ((inputs > 0) & (inputs < least))
+    if np.any(bad):
+        said = "are said to be standard Gaussian" if standard else "meet experts of unit length"
+        found = f"X has columns whose largest number is {float(inputs[bad][0]):.2g}: {listed(column_names(bad, names))}"
+        found += f". Here inputs {said}; bring their sizes between {least:g} and {most:g}"
+        raise ValueError(Advised(found, Advice.INPUT_LAW) if standard else found)
+    if output is not None and not UNIT[0] <= output <= UNIT[1]:
+        raise ValueError(
+            f"y is of size {output:.2g}, and experts here have unit length; bring it between {UNIT[0]:g} and "
+            f"{UNIT[1]:g}"
+        )
+
+
+def check_far_output(mean: float, deviation: float) -> None:
+    """Refuse outputs so far from zero that predictions of them could not be written with the digits they have."""
+    if abs(mean) > FAR_OUTPUT * deviation > 0:
+        raise ValueError(
+            f"y lies about {mean:.3g} from zero and spreads over {deviation:.2g}: predictions in its units would be "
+            f"rounded to steps of {np.spacing(abs(mean)):.1g}; subtract {mean:.3g} from y, and add it to predictions"
+        )
+
+
+def check_known_noise(noise: str | float, deviation: float) -> None:
+    """Refuse a noise scale that is given and has nothing to do with outputs of this spread."""
+    if isinstance(noise, str) or deviation / KNOWN_NOISE <= noise <= deviation * KNOWN_NOISE:
+        return
+    raise ValueError(
+        f"noise of {noise:g} is given as the standard deviation of y about its expert, and y spreads over "
+        f"{deviation:.2g}: give one in the units of y, or let it be estimated"
+    )

@@ -1,0 +1,175 @@
+"""One pass over a table: how many rows, whether all can be used, range, means and covariance of inputs and output."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from skmoe.arrays.blocks import block_rows_for, sum_over_blocks, take_rows
+from skmoe.arrays.namespaces import Array, array_namespace, design, to_device, to_numpy
+from skmoe.arrays.sizes import (
+    Span,
+    check_far_output,
+    check_sizes,
+    check_without_intercept,
+    far_columns,
+    flat_columns,
+)
+
+__all__ = ["TableMoments", "table_moments"]
+
+LOOK_ROWS = 4096  # rows among which one with weight is looked for, where the first has none
+
+
+@dataclass(frozen=True)
+class TableMoments:
+    """What one pass over a table tells."""
+
+    rows: int  # with weight
+    total: float  # weight of all rows
+    mean: np.ndarray  # (d,), of the inputs, less `origin`
+    covariance: np.ndarray  # (d, d), of the inputs
+    y_mean: float
+    y_std: float
+    cross: np.ndarray  # (d,), covariance of the inputs with the output
+    low: np.ndarray  # (d,), smallest value of each input among rows with weight
+    high: np.ndarray  # (d,), largest
+    origin: np.ndarray | None = None  # (d,), what columns far from zero are counted from; None where there are none
+
+    @property
+    def flat(self) -> np.ndarray:
+        """Which columns are constant but for rounding, (d,)."""
+        return flat_columns(Span(self.low, self.high))
+
+    def from_zero(self, names: Sequence[str] | None, model: str) -> TableMoments:
+        """The same for a model without intercepts, which counts all columns from zero."""
+        if self.origin is None:
+            return self
+        check_without_intercept(Span(self.low, self.high), self.origin, names, model)
+        return replace(self, mean=self.mean + self.origin, origin=None)
+
+    @property
+    def y_second(self) -> float:
+        """Root mean square of the outputs."""
+        return float(np.hypot(self.y_std, self.y_mean))
+
+
+@dataclass(frozen=True)
+class _Range:
+    """Smallest and largest values; the sum of two is the range of both, so that blocks of rows add up."""
+
+    low: Array
+    high: Array
+
+    def __add__(self, other: _Range) -> _Range:
+        xp = array_namespace(self.low)
+        return _Range(xp.minimum(self.low, other.low), xp.maximum(self.high, other.high))
+
+
+def table_moments(
+    X: Array,
+    y: Array | None = None,
+    weight: Array | None = None,
+    names: Sequence[str] | None = None,
+    working: Callable[[Array], Array] | None = None,
+    *,
+    weight_scale: float = 1.0,
+) -> TableMoments:
+    """Take the moments of inputs and output, and refuse rows that cannot be used.
+
+    Parameters
+    ----------
+    X : (n, d) array or streamed columns
+    y, weight : (n,) arrays or streamed columns, optional
+    names : sequence of str, optional
+        Names of the inputs, for messages.
+    working : callable, optional
+        A function of the outputs to take the moments of in their place.
+    weight_scale : float
+        Factor of the weights.
+    """
+    one, d = _one_row(X, y, weight, working), X.shape[1]  # sums about a row of the data lose no digits to a far origin
+
+    def kernel(x: Array, t: Array | None, w: Array | None) -> tuple[Array, ...]:
+        Z = design(x, True)
+        xp = array_namespace(Z)
+        if t is not None:
+            t = t if working is None else working(t)
+            Z = xp.concat([Z, xp.astype(t, xp.float64, copy=False)[None, :]], axis=0)
+        bad = xp.sum(xp.astype(~xp.isfinite(Z), xp.float64), axis=1)
+        w = None if w is None else xp.astype(w, xp.float64, copy=False) * weight_scale
+        inside = Z if w is None else xp.where(w > 0, Z, to_device(one, x)[:, None])
+        span = _Range(xp.min(inside, axis=1), xp.max(inside, axis=1))
+        with np.errstate(invalid="ignore", over="ignore"):  # infinities and sizes are looked at, and refused below
+            Z = Z - to_device(one, x)[:, None]
+            S = (Z if w is None else Z * w) @ Z.T
+        varies = xp.astype(Z[-1, :] != 0, xp.float64)
+        if w is None:
+            return bad, xp.sum(varies), S, float(x.shape[0]), 0.0, 0.0, span
+        varies = xp.sum(varies * xp.astype(w > 0, xp.float64))
+        counts = (xp.sum(xp.astype(which, xp.float64)) for which in (w > 0, w < 0, ~xp.isfinite(w)))
+        return bad, varies, S, *counts, span
+
+    sums = sum_over_blocks(kernel, X, y, weight, block_rows=block_rows_for(2 * d))
+    bad, S = to_numpy(sums[0]), to_numpy(sums[2])
+    varies, rows, negative, unknown = (int(sums[i]) for i in (1, 3, 4, 5))
+    _refuse_bad(bad, d, names)
+    _refuse_weights(rows, negative, unknown)
+    low, high = to_numpy(sums[6].low), to_numpy(sums[6].high)
+    span = Span(low[:d], high[:d])
+    if y is not None and not varies:
+        raise ValueError(f"y is constant ({float(one[-1]):g} in every row); there is nothing to learn from it")
+    check_sizes(span, None if y is None else Span(low[-1:], high[-1:]), names)
+    total = float(S[d, d])
+    shift = S[:, d] / total
+    central = S / total - np.outer(shift, shift)
+    y_mean, y_std, cross = 0.0, 0.0, np.zeros(d)
+    if y is not None:
+        cross = central[:d, -1]
+        y_mean, y_std = float(one[-1] + shift[-1]), float(np.sqrt(np.maximum(central[-1, -1], 0.0)))
+        check_far_output(y_mean, y_std)
+    far = far_columns(span, np.sqrt(np.maximum(np.diag(central)[:d], 0.0)))
+    mean = np.where(far, 0.0, one[:d]) + shift[:d]
+    origin = np.where(far, one[:d], 0.0) if np.any(far) else None
+    return TableMoments(rows, total, mean, central[:d, :d], y_mean, y_std, cross, span.low, span.high, origin)
+
+
+def _one_row(
+    X: Array, y: Array | None, weight: Array | None, working: Callable[[Array], Array] | None = None
+) -> np.ndarray:
+    """A row with weight: its inputs, a zero, and its output if there are any."""
+    n = X.shape[0]
+    for index in (np.zeros(1, dtype=np.int64), np.arange(0, n, -(-n // LOOK_ROWS))):
+        x, t, w = take_rows((X, y, weight), index)
+        able = np.flatnonzero(np.ones(1) if w is None else to_numpy(w) > 0)
+        if able.size:
+            break
+    first = able[0] if able.size else 0
+    t = t if t is None or working is None else working(t)
+    inputs = np.asarray(to_numpy(x)[first], dtype=np.float64)
+    return np.append(inputs, [0.0] if t is None else [0.0, float(to_numpy(t)[first])])
+
+
+def _refuse_bad(bad: np.ndarray, d: int, names: Sequence[str] | None) -> None:
+    """Refuse missing values and infinities, by their columns."""
+    columns = np.flatnonzero(bad[:d])
+    if columns.size:
+        which = [str(names[i]) if names is not None else i for i in columns.tolist()]
+        count = int(np.sum(bad[:d]))
+        raise ValueError(
+            f"X contains NaN, missing values or infinity in columns {which} ({count} such values found); drop or "
+            "impute those rows"
+        )
+    if np.any(bad[d:]):
+        raise ValueError(f"y contains NaN, missing values or infinity ({int(np.sum(bad[d:]))} found); drop those rows")
+
+
+def _refuse_weights(rows: int, negative: int, unknown: int) -> None:
+    if negative:
+        raise ValueError(f"sample_weight has {negative} negative values; weights must be zero or more")
+    if unknown:
+        raise ValueError(f"sample_weight contains NaN, missing values or infinity ({unknown} found)")
+    if rows < 2:
+        raise ValueError(f"there are {rows} rows with weight; at least two are needed")

@@ -1,0 +1,423 @@
+"""Tables of text and numbers turned into numbers: learned from a table once, applied to new rows alike."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from skmoe.arrays.streamed import Streamed
+from skmoe.arrays.visible import listed
+from skmoe.tables.columns import UNSEEN, Column, as_numbers, warn_of_unseen
+from skmoe.tables.files import FileTable, open_table
+from skmoe.tables.learning import MISSING, USUAL_DATES, Request, learn_columns
+from skmoe.tables.output_columns import OutputColumns
+from skmoe.tables.table_errors import TableError, arrow
+
+__all__ = ["OF_THE_TABLE", "EncodedColumns", "EncodedTable", "TableEncoder"]
+
+
+OF_THE_TABLE = ("notes", "n_rows", "n_used", "n_targets_missing")  # what a model file does not keep
+
+
+@dataclass(frozen=True)
+class EncodedTable:
+    """Inputs (n, d) that the columns of a table became, with their names and how they came about.
+
+    `MoERegressor.fit` takes it as X, and keeps the encoder for new tables.
+    """
+
+    X: np.ndarray | Streamed
+    names: list[str]
+    encoder: TableEncoder
+
+
+@dataclass(frozen=True)
+class TableEncoder:
+    """What became of each column of a table, so that new tables are treated the same."""
+
+    target: str | None
+    columns: tuple[Column, ...]
+    weights: str | None = None
+    missing: str = "level"
+    dropped: tuple[str, ...] = ()
+    unseen: str = "other"  # what becomes of categories that were not there in fitting, unless said otherwise
+    output: OutputColumns | None = None  # what tells of an output beside the target
+    notes: tuple[str, ...] = field(default=(), compare=False)  # what the owner of the table should know
+    n_rows: int = field(default=0, compare=False)  # rows of the table
+    n_used: int = field(default=0, compare=False)  # rows of it that can be used
+    n_targets_missing: int = field(default=0, compare=False)
+
+    @classmethod
+    def learn(
+        cls,
+        table: Any,
+        target: str,
+        *,
+        weights: str | None = None,
+        columns: Sequence[str] | None = None,
+        drop: Sequence[str] = (),
+        categorical: Sequence[str] = (),
+        missing: str = "level",
+        unseen: str = "other",
+        dates: Sequence[str] = USUAL_DATES,
+        output: OutputColumns | None = None,
+        reference: Mapping[str, str] | None = None,
+    ) -> TableEncoder:
+        """Look at all rows of a table, a batch at a time, and decide what each of its columns becomes.
+
+        Parameters
+        ----------
+        table : pyarrow.Table, path or opened table
+            The rows; anything that `skmoe.tables.open_table` opens.
+        target : str
+            The column to be predicted; it must hold numbers.
+        weights : str, optional
+            A column of sample weights.
+        columns : sequence of str, optional
+            The columns to be used as inputs, by default all others.
+        drop : sequence of str
+            Columns to leave out.
+        categorical : sequence of str
+            Columns whose values are categories even where they are numbers.
+        missing : {"level", "impute", "drop", "error"}
+            What becomes of missing inputs. "level": gaps in categories are a category of their own, numbers get their
+            median, and one more input says where, if there are enough of them. "impute": the same, but categories get
+            the most frequent one. "drop": the rows are left out. "error": they are refused.
+        unseen : {"other", "empty", "error"}
+            What becomes of categories that come later: they count as the rare ones, or where there were none as the
+            mean of the known ones; have no prediction; or are refused.
+        dates : sequence of {"days", "year", "month", "weekday", "hour"}
+            What dates become; "days" are those since the first date.
+        output : OutputColumns, optional
+            Columns that tell of an output beside the target, such as exposures; they are no inputs.
+        reference : dict of str to str, optional
+            Categories that the others of their columns are compared with; by default the first.
+
+        Returns
+        -------
+        TableEncoder
+            The encoder, with notes for the owner of the table.
+        """
+        check_unseen(unseen)
+        beside = () if output is None else output.names
+        request = Request(target, weights, columns, drop, categorical, missing, dates, beside, reference or {})
+        found = learn_columns(open_table(table), request)
+        return cls(
+            target,
+            found.columns,
+            weights,
+            missing,
+            found.dropped,
+            unseen,
+            output,
+            found.notes,
+            found.n_rows,
+            found.n_used,
+            found.n_targets_missing,
+        )
+
+    def __post_init__(self) -> None:
+        check_unseen(self.unseen)
+        if self.missing not in MISSING:
+            raise TableError(f"missing must be one of {', '.join(MISSING)}; got {self.missing!r}")
+        if not self.columns:
+            raise TableError("no column is left as an input; a target and at least one other column are needed")
+        if len(set(self.features)) < len(self.features):
+            raise TableError(f"inputs would share a name: {listed(sorted(self.features))}; rename a column")
+
+    @property
+    def features(self) -> list[str]:
+        """Names of the inputs, in order."""
+        return [name for column in self.columns for name in column.features]
+
+    @property
+    def names(self) -> list[str]:
+        """Columns that a table must have for prediction."""
+        return [column.name for column in self.columns]
+
+    @property
+    def _output_shape(self) -> tuple[int, ...]:
+        """Shape of one output."""
+        return () if self.output is None else (self.output.width,)
+
+    @property
+    def plain(self) -> bool:
+        """Whether all columns are numbers as they stand, and every row could be used."""
+        return all(column.plain for column in self.columns) and self.n_used == self.n_rows
+
+    def encode(
+        self, table: Any, *, unseen: str | None = None, decimal: str = ".", tally: Counter[str] | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Turn the columns of a table into inputs.
+
+        Parameters
+        ----------
+        table : pyarrow.Table or RecordBatch
+            Rows with the columns that the encoder knows.
+        unseen : {"other", "empty", "error"}, optional
+            What becomes of a category that was not there in fitting; by default what was said then.
+        decimal : {".", ","}
+            Decimal mark of numbers that are text.
+        tally : Counter, optional
+            Is told how many rows of each column hold such a category and count as "other"; without it that is warned
+            of.
+
+        Returns
+        -------
+        (kept, d) array
+            Inputs of the rows that have them all.
+        (n,) array of bool
+            Which rows these are.
+        """
+        unseen = self.unseen if unseen is None else unseen
+        check_unseen(unseen)
+        inputs, keep, found = [], np.ones(table.num_rows, dtype=bool), Counter[str]() if tally is None else tally
+        for column in self.columns:
+            if column.name not in table.schema.names:
+                raise TableError(f"column {column.name!r}, which the model needs, is not in the table")
+            encoded, known = column.encode(table.column(column.name), unseen, decimal, found)
+            inputs += encoded
+            keep &= known
+        if tally is None:
+            warn_of_unseen(found)
+        every = bool(np.all(keep))
+        Z = np.empty((len(inputs), int(np.sum(keep))))  # a column is contiguous, as kernels want it
+        for i, values in enumerate(inputs):
+            Z[i] = values if every else values[keep]
+        return Z.T, keep
+
+    def rows(self, table: Any, *, unseen: str | None = None) -> tuple[EncodedTable, np.ndarray, np.ndarray | None]:
+        """Inputs, outputs and weights of the rows that have them all, in memory.
+
+        Parameters
+        ----------
+        table : pyarrow.Table, path or opened table
+            Rows with the columns that the encoder knows, and the target.
+        unseen : {"other", "empty", "error"}, optional
+            As for `encode`.
+
+        Returns
+        -------
+        EncodedTable
+            Inputs.
+        (n,) array
+            Outputs; (n, 2) or (n, 3) where columns beside the target tell of them.
+        (n,) array or None
+            Weights, where there is a column of them.
+        """
+        opened = open_table(table)
+        weighted = self.weights is not None and self.weights in opened.names
+        Z = np.empty((len(self.features), opened.n))  # memory is taken as it is filled
+        y, weight = np.empty((opened.n, *self._output_shape)), np.empty(opened.n) if weighted else None
+        n = 0
+        for X, t, w in self.chunks(opened, self.target, self.weights if weighted else None, unseen=unseen):
+            part = slice(n, n + len(X))
+            Z[:, part], y[part] = X.T, t
+            if weight is not None:
+                weight[part] = w
+            n += len(X)
+        X = Z[:, :n].T
+        return EncodedTable(X, self.features, self), y[:n], None if weight is None else weight[:n]
+
+    def streamed(self, table: Any) -> tuple[EncodedTable, EncodedColumns, EncodedColumns | None]:
+        """The same rows as those of `rows`, read and encoded a block at a time whenever they are needed.
+
+        Parameters
+        ----------
+        table : path or opened table
+            The table that the encoder was learned from.
+
+        Returns
+        -------
+        EncodedTable
+            Inputs.
+        EncodedColumns
+            Outputs.
+        EncodedColumns or None
+            Weights, where there is a column of them.
+        """
+        holder = EncodedColumns(open_table(table), self, 0, (self.n_used, len(self.features)))
+        y, weight = holder.beside(1, self.target), None if self.weights is None else holder.beside(2, self.weights)
+        return EncodedTable(holder, self.features, self), y, weight
+
+    def streamed_inputs(self, table: Any, target: str | None) -> tuple[EncodedColumns, EncodedColumns | None]:
+        """Inputs of all rows of a table, and outputs if any, read and encoded a block at a time.
+
+        Parameters
+        ----------
+        table : path or opened table
+            Rows with the columns that the encoder knows; a row that lacks one is refused when it is read.
+        target : str, optional
+            The column of outputs, if they are wanted.
+
+        Returns
+        -------
+        EncodedColumns
+            Inputs.
+        EncodedColumns or None
+            Outputs.
+        """
+        opened = open_table(table)
+        X = EncodedColumns(opened, self, 0, (opened.n, len(self.features)), strict=True)
+        return X, None if target is None else X.beside(1, target)
+
+    def chunks(
+        self,
+        table: FileTable,
+        target: str | None,
+        weights: str | None,
+        *,
+        unseen: str | None = None,
+        strict: bool = False,
+    ) -> Iterator[tuple[np.ndarray, np.ndarray | None, np.ndarray | None]]:
+        """Inputs, outputs and weights of the rows that have them all, a batch at a time.
+
+        Parameters
+        ----------
+        table : FileTable
+            The rows.
+        target, weights : str, optional
+            Columns of outputs and weights, if they are wanted.
+        unseen : {"other", "empty", "error"}, optional
+            As for `encode`.
+        strict : bool
+            Whether a row that lacks anything is refused instead of being left out.
+
+        Yields
+        ------
+        tuple
+            Inputs (m, d), outputs (m,) (of several numbers (m, 2) or (m, 3)) or None and weights (m,) or None.
+        """
+        if target is not None and target not in table.names:
+            raise TableError(f"target: there is no column {target!r}; the table has {listed(table.names)}")
+        output = self.output if target is not None and target == self.target else None
+        beside = [name for name in (target, weights) if name is not None]
+        beside += [] if output is None else [name for name in output.names if name not in beside]
+        for name in beside:
+            if name not in table.names:
+                raise TableError(f"there is no column {name!r}; the table has {listed(table.names)}")
+        tally: Counter[str] = Counter()
+        for batch in table.cells([*self.names, *beside]):
+            found = {name: as_numbers(batch.column(name), name, table.decimal) for name in beside}
+            whole = np.ones(batch.num_rows, dtype=bool)
+            for values in found.values():
+                whole &= ~np.isnan(values)
+            if not np.all(whole):
+                batch = batch.filter(arrow().array(whole))
+            X, keep = self.encode(batch, unseen=unseen, decimal=table.decimal, tally=tally)
+            lacking = len(whole) - len(X)
+            if lacking and strict:
+                raise TableError(f"{table.where}: {lacking} rows lack a value that the model needs; drop or mend them")
+            if lacking:
+                found = {name: values[whole][keep] for name, values in found.items()}
+            if len(X):
+                y = found.get(target or "")
+                yield X, y if output is None or y is None else output.laid_out(y, found), found.get(weights or "")
+        warn_of_unseen(tally)
+
+    def expand(self, names: Sequence[str], option: str) -> list[str]:
+        """Names of the inputs that columns became.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Columns.
+        option : str
+            What the caller wrote them after, for messages.
+
+        Returns
+        -------
+        list of str
+            Names of inputs.
+        """
+        found: list[str] = []
+        columns = {column.name: column for column in self.columns}
+        for name in names:
+            if name not in columns:
+                why = "was dropped" if name in self.dropped else f"is not among the inputs {listed(list(columns))}"
+                raise TableError(f"{option}: column {name!r} {why}")
+            found += columns[name].features
+        if len(set(found)) < len(found):
+            raise TableError(f"{option}: a column is named twice")
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """The encoder as plain values, for a model file.
+
+        Returns
+        -------
+        dict
+            What JSON can hold.
+        """
+        plain = asdict(self)
+        for name in OF_THE_TABLE:
+            del plain[name]
+        return plain
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> TableEncoder:
+        """The encoder that `to_json` wrote.
+
+        Parameters
+        ----------
+        plain : mapping
+            Plain values.
+
+        Returns
+        -------
+        TableEncoder
+            The encoder.
+        """
+        try:
+            columns = tuple(
+                Column(**{**c, **{part: tuple(c.get(part, ())) for part in ("categories", "pooled", "parts")}})
+                for c in plain["columns"]
+            )
+            output = plain.get("output")
+            if output is not None:
+                output = OutputColumns(output["layout"], tuple(output["beside"]))
+            return cls(**{**plain, "columns": columns, "dropped": tuple(plain["dropped"]), "output": output})
+        except (TypeError, KeyError, AttributeError) as error:
+            raise TableError(f"what the model file says of its columns is damaged ({error})") from error
+
+
+def check_unseen(unseen: str) -> None:
+    """Refuse a word that says nothing of unseen categories."""
+    if unseen not in UNSEEN:
+        raise TableError(f"unseen must be one of {', '.join(UNSEEN)}; got {unseen!r}")
+
+
+class EncodedColumns(Streamed):
+    """Inputs (part 0), outputs (1) or weights (2) of a table that is read and encoded a batch at a time."""
+
+    def __init__(
+        self,
+        table: FileTable,
+        encoder: TableEncoder,
+        part: int,
+        shape: tuple[int, ...],
+        *,
+        name: str | None = None,
+        strict: bool = False,
+    ) -> None:
+        self.table, self.encoder, self.part, self.shape, self.where = table, encoder, part, shape, table.where
+        self.name, self.strict = name, strict
+
+    def beside(self, part: int, name: str | None) -> EncodedColumns:
+        """Outputs or weights of the same rows, which are in the column of this name."""
+        several = self.encoder._output_shape if part == 1 and name == self.encoder.target else ()
+        shape = (self.shape[0], *several)
+        return EncodedColumns(self.table, self.encoder, part, shape, name=name, strict=self.strict)
+
+    def chunks(self, columns: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of all columns in order, a batch at a time."""
+        encoder, names = self.encoder, {c.part: c.name for c in columns if c is not None}
+        # rows without an output or a weight are no rows of the fit, whichever columns are read
+        target = names.get(1) or (None if self.strict else encoder.target)
+        weights = names.get(2) or (None if self.strict else encoder.weights)
+        for parts in encoder.chunks(self.table, target, weights, strict=self.strict):
+            yield tuple(None if column is None else parts[column.part] for column in columns)

@@ -1,0 +1,272 @@
+"""What one pass over a table tells of each of its columns, whatever its size: counts, ranges, categories, a sample.
+
+Batches are added one after the other; nothing but counts, the categories and a sample of the numbers is kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from skmoe.arrays.exactness import Rounded
+from skmoe.tables.columns import as_texts, is_text, numbers_of
+from skmoe.tables.dates import DAY, FORMATS, as_seconds, date_part, fitting_formats
+from skmoe.tables.table_errors import arrow
+from skmoe.tables.text_numbers import text_numbers
+
+__all__ = ["MOST_DIFFERENT", "ColumnProfile", "DateRange", "RowSample", "median"]
+
+MOST_DIFFERENT = 10_000  # different texts of a column that are counted; with more it holds no categories
+SAMPLE_ROWS = 100_000  # rows whose numbers are kept, for medians
+SAMPLE_DOUBLES = 2**22  # but of wide tables no more numbers than these
+LEAST_SAMPLE = 1000
+
+
+class RowSample:
+    """Rows drawn by their number alone, so that neither blocks nor machines matter; all of them where they are few."""
+
+    def __init__(self, columns: int) -> None:
+        self.most = max(LEAST_SAMPLE, min(SAMPLE_ROWS, SAMPLE_DOUBLES // max(columns, 1)))
+        self.halvings, self.hashes = 0, np.zeros(0, dtype=np.uint64)
+
+    def draw(self, start: int, rows: np.ndarray) -> np.ndarray:
+        """Which of some rows are drawn: `rows` are their places after row number `start`."""
+        hashes = _hash(rows.astype(np.uint64) + np.uint64(start))
+        drawn = self._kept(hashes)
+        self.hashes = np.concatenate([self.hashes, hashes[drawn]])
+        return drawn
+
+    def thin(self) -> np.ndarray | None:
+        """Which of the rows drawn so far stay, where they are too many."""
+        if len(self.hashes) <= self.most:
+            return None
+        before = self.hashes
+        stay = np.ones(len(before), dtype=bool)
+        while np.sum(stay) > self.most:
+            self.halvings += 1
+            stay = self._kept(before)
+        self.hashes = before[stay]
+        return stay
+
+    def _kept(self, hashes: np.ndarray) -> np.ndarray:
+        if self.halvings == 0:
+            return np.ones(len(hashes), dtype=bool)
+        return hashes >> np.uint64(64 - self.halvings) == 0
+
+
+def _hash(index: np.ndarray) -> np.ndarray:
+    """Numbers of 64 bits that look drawn at random (splitmix64)."""
+    with np.errstate(over="ignore"):
+        z = (index + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return z ^ (z >> np.uint64(31))
+
+
+@dataclass
+class DateRange:
+    """Dates read in one way: the first of them, and which parts take several values."""
+
+    first: float = np.inf
+    parts: dict[str, set[float]] = field(default_factory=dict)
+    sample: list[np.ndarray] = field(default_factory=list)  # seconds of sampled rows
+
+    def add(self, seconds: np.ndarray) -> None:
+        """Take in more dates, in seconds since 1970."""
+        different = np.unique(seconds[np.isfinite(seconds)])
+        if different.size == 0:
+            return
+        self.first = min(self.first, float(np.floor(different[0] / DAY) * DAY))
+        for part in ("year", "month", "weekday"):
+            self.parts.setdefault(part, set()).update(np.unique(date_part(different, part, 0.0)).tolist())
+        days = different.astype(np.int64).astype("datetime64[s]").astype("datetime64[D]")
+        of_month = (days - days.astype("datetime64[M]")).astype(np.int64)
+        for part, values in (("day", of_month), ("hour", np.mod(different, DAY)), ("days", np.floor(different / DAY))):
+            held = self.parts.setdefault(part, set())
+            if len(held) < 2:  # whether there are several is all that is asked
+                held.update(np.unique(values)[:2].tolist())
+
+    def varies(self, part: str) -> bool:
+        """Whether a part takes several values."""
+        return len(self.parts.get(part, ())) > 1
+
+
+def _climbs(values: Any) -> bool:
+    """Whether whole numbers without a gap, as text or integers, increase; floats cannot tell where they are rounded."""
+    pa = arrow()
+    try:
+        exact = values if pa.types.is_integer(values.type) else values.cast(pa.int64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return False
+    numbers = exact.to_numpy()
+    return bool(np.all(numbers[1:] > numbers[:-1]))
+
+
+def _thinned(sample: list[np.ndarray], stay: np.ndarray) -> list[np.ndarray]:
+    return [np.concatenate(sample)[stay]] if sample else []
+
+
+def median(sample: list[np.ndarray]) -> float:
+    """Median of the numbers among sampled values."""
+    values = np.concatenate(sample)
+    return float(np.median(values[np.isfinite(values)]))
+
+
+class ColumnProfile:
+    """What is known of one column after some batches.
+
+    Parameters
+    ----------
+    name : str
+    kind : pyarrow.DataType
+        Its type in the file.
+    decimal : str
+        Decimal mark of numbers that are text.
+    categorical : bool
+        Whether its values are categories whatever they look like.
+
+    Attributes
+    ----------
+    rows, missing, numbers, infinite : int
+        All rows, those without a value, those with a number, those with infinity.
+    counts : dict or None
+        How often each text comes; None where there are too many.
+    order : list of str
+        The categories of a type whose categories have an order.
+    odd, marks : dict
+        Of a column that may be numbers: texts that are none, and texts that mean "no value".
+    dates : dict
+        For each way to read the column as dates that fits so far, their range.
+    rounded : Rounded
+        Whole numbers that double precision changed.
+    """
+
+    def __init__(self, name: str, kind: Any, decimal: str = ".", *, categorical: bool = False) -> None:
+        types = arrow().types
+        self.name, self.type, self.decimal, self.categorical = name, kind, decimal, categorical
+        self.rows = self.missing = self.numbers = self.infinite = 0
+        self.low, self.high, self.grouped, self.rounded = np.inf, -np.inf, False, Rounded()
+        self.text = categorical or is_text(kind)
+        self.temporal = types.is_date(kind) or types.is_timestamp(kind) or types.is_time(kind)
+        self.counts: dict[str, int] | None = {} if self.text else None
+        self.order: list[str] = []
+        self.odd: dict[str, int] = {}
+        self.marks: dict[str, int] = {}
+        self.dates: dict[str | None, DateRange] = {}
+        if self.temporal:
+            self.dates = {None: DateRange()}
+        elif self.text and not categorical:
+            self.dates = {how: DateRange() for how in FORMATS}
+        numbers = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
+        counted = self.temporal or any(is_of(kind) for is_of in numbers)
+        self.may_be_numbers = not categorical and (counted or (self.text and not types.is_dictionary(kind)))
+        self.sample: list[np.ndarray] = []
+        self.next: float | None = None  # the row number that would come next, where the column counts rows
+        self.consecutive = self.increasing = True
+
+    def add(self, values: Any, used: np.ndarray, drawn: np.ndarray) -> None:
+        """Take in a batch, of which the rows `used` count; `drawn`, among those, are sampled."""
+        pa = arrow()
+        everything = bool(np.all(used))
+        part = values if everything else values.filter(pa.array(used))
+        self.rows += len(part)
+        if pa.types.is_null(self.type):
+            self.missing += len(part)
+            self.consecutive = self.increasing = False
+            return
+        if self.text and self.may_be_numbers and not self.numbers and self.rows > len(part) and len(self.odd) > 100:
+            self._stop_reading_numbers()  # a long column of text is not parsed in every batch
+        gaps = self._add_numbers(values, part, everything, drawn) if self.may_be_numbers else None
+        if self.text:
+            self._add_texts(part, drawn)
+        elif gaps is not None:
+            self.missing += int(np.sum(gaps))
+
+    def thin(self, stay: np.ndarray) -> None:
+        """Keep some of the sampled numbers."""
+        self.sample = _thinned(self.sample, stay)
+        for found in self.dates.values():
+            found.sample = _thinned(found.sample, stay)
+
+    @property
+    def middle(self) -> float:
+        """Median of the sampled numbers."""
+        return median(self.sample)
+
+    def _add_numbers(self, values: Any, part: Any, everything: bool, drawn: np.ndarray) -> np.ndarray:
+        """Count numbers and what is none; returns where there is no value."""
+        if self.temporal:
+            numbers = as_seconds(part, None)
+            gaps = np.isnan(numbers)
+            self.dates[None].add(numbers)
+            self.dates[None].sample.append(numbers[drawn])
+            self.consecutive = self.increasing = False
+        elif self.text:
+            read = text_numbers(part.cast(arrow().string()), self.decimal)
+            numbers, gaps = read.values, read.missing
+            self.grouped |= read.grouped
+            self.rounded += read.rounded
+            for mine, more in ((self.odd, read.odd), (self.marks, read.marks)):
+                for text, count in more.items():
+                    mine[text] = mine.get(text, 0) + count
+        else:
+            numbers, found = numbers_of(part, self.name)
+            self.rounded += found
+            gaps = np.isnan(numbers)
+        known = numbers[np.isfinite(numbers)]
+        self.numbers += len(known)
+        self.infinite += int(np.sum(np.isinf(numbers)))
+        if known.size:
+            self.low, self.high = min(self.low, float(np.min(known))), max(self.high, float(np.max(known)))
+        self.sample.append(numbers[drawn])
+        if self.consecutive or self.increasing:
+            whole = numbers
+            if not everything:
+                written = values.cast(arrow().string()) if self.text else None
+                whole = numbers_of(values, self.name)[0] if written is None else text_numbers(written).values
+            self._count_rows(whole, values)
+        return gaps
+
+    def _count_rows(self, numbers: np.ndarray, values: Any) -> None:
+        """Note whether the column goes on counting rows; `numbers` are of all rows of the batch, read from `values`."""
+        if np.any(np.isinf(numbers)):  # bounds, and no counts
+            self.consecutive = self.increasing = False
+            return
+        first = numbers[0] if self.next is None else self.next
+        steps = np.diff(numbers, prepend=first - 1)
+        if self.next is None and first not in (0.0, 1.0):
+            self.consecutive = False
+        self.consecutive &= bool(np.all(steps == 1))
+        whole = bool(np.all(np.isfinite(numbers))) and bool(np.all(numbers == np.floor(numbers)))
+        climbs = bool(np.all(steps > 0)) or (bool(self.rounded) and bool(np.all(steps >= 0)) and _climbs(values))
+        self.increasing &= whole and climbs
+        self.next = float(numbers[-1]) + 1
+
+    def _add_texts(self, part: Any, drawn: np.ndarray) -> None:
+        """Count texts, and forget ways to read dates that do not fit."""
+        if not self.order and getattr(self.type, "ordered", False):
+            self.order = as_texts(part.dictionary).drop_null().to_pylist()
+        texts = as_texts(part)
+        self.missing += texts.null_count
+        if self.dates or self.counts is not None:
+            entries = texts.drop_null().value_counts()
+            different, times = entries.field("values"), entries.field("counts")
+            fit = fitting_formats(different, [how for how in self.dates if how is not None])
+            self.dates = {how: found for how, found in self.dates.items() if how in fit}
+            for how, found in self.dates.items():
+                found.add(as_seconds(different, how))
+                found.sample.append(as_seconds(texts, how)[drawn])
+            if self.counts is not None:
+                for text, count in zip(different.to_pylist(), times.to_pylist(), strict=True):
+                    self.counts[text] = self.counts.get(text, 0) + count
+                if len(self.counts) > MOST_DIFFERENT:
+                    self.counts = None
+        if len(self.odd) > MOST_DIFFERENT:
+            self._stop_reading_numbers()
+
+    def _stop_reading_numbers(self) -> None:
+        """Treat the column as text from here on; its sample would no longer have an entry for each sampled row."""
+        self.may_be_numbers, self.sample = False, []
+        self.consecutive = self.increasing = False
