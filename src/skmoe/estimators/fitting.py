@@ -237,8 +237,8 @@ def _numbers_tried(learned: Learned) -> dict[str, Any]:
 
 def _say_what_went_wrong(fitted: Fitted, model: Any, control: Control) -> None:
     if fitted.interrupted:
-        late = f"was stopped after the {model.max_time:g} seconds that it was given"
-        why = late if control.out_of_time else "was interrupted"
+        late = control.out_of_time
+        why = f"was stopped after the {model.max_time:g} seconds that it was given" if late else "was interrupted"
         warnings.warn(f"the fit {why}; this is the best model so far", ConvergenceWarning, stacklevel=4)
     elif not fitted.converged:
         short = model.n_iter_ + 1 >= model.max_iter
