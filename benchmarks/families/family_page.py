@@ -18,6 +18,7 @@ pages = load("benchmarks.shared.pages")
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "guide" / "families.md"
 EXPERTS = (2, 3, 4)
+NUMBERS = {"auto": '"auto"', "2": "two experts"}
 
 
 def recorded(name: str) -> dict[str, Any]:
@@ -58,9 +59,28 @@ def flexmix() -> str:
     return pages.markdown(["table", "skmoe", "flexmix", "CPU seconds", "of one start of flexmix", "`n_init`"], rows)
 
 
+def gained(density: dict[str, float], name: str) -> float:
+    """Log density that a fit gains over one regression, to the digits shown and with no negative zero."""
+    return round(density[name] - density["statsmodels"], 3) + 0.0
+
+
+def counts() -> str:
+    """Held-out counts beside regressions of the same law and least squares."""
+    rows = []
+    for title, one in recorded("count_tables").items():
+        density, rmse = one["log_density"], one["rmse"]
+        cells = [f"{density['statsmodels']:.2f}", *(f"{gained(density, k):+.3f}" for k in NUMBERS)]
+        cells += [f"{rmse['statsmodels']:.2f}"]
+        cells += [f"{rmse[name] / rmse['statsmodels']:.2f}" for name in (*NUMBERS, "least squares")]
+        rows.append([title, f"{one['rows']}", *cells])
+    heads = ["table", "rows", "log density of one regression", *(f"{name} gains" for name in NUMBERS.values())]
+    heads += ["RMSE of one regression", *(f"{name}, times" for name in (*NUMBERS.values(), "least squares"))]
+    return pages.markdown(heads, rows)
+
+
 def texts() -> dict[str, str]:
     """The tables of the page by the names of their markers."""
-    return {"reach": reach(), "coverage": coverage(), "beside flexmix": flexmix()}
+    return {"reach": reach(), "coverage": coverage(), "beside flexmix": flexmix(), "counts": counts()}
 
 
 def main() -> None:

@@ -62,6 +62,15 @@ def test_recorded_fits_reach_the_optimum_of_the_truth():
         assert one["reached"] == one["problems"] == 20
 
 
+def test_recorded_counts_lose_little_to_one_regression_of_the_same_law():
+    found = recorded("count_tables")
+    assert len(found) == 12  # six tables, two families
+    for title, one in found.items():
+        for name in ("auto", "2"):
+            assert one["log_density"][name] >= one["log_density"]["statsmodels"] - 0.02, title
+            assert one["rmse"][name] <= 1.03 * one["rmse"]["statsmodels"], title
+
+
 @pytest.mark.parametrize("family", ["student", StudentFamily(4.0)])
 # an expert that starts with the gross errors keeps them; and one of these alone has a higher likelihood in the last
 @pytest.mark.parametrize("seed", [9, 14, 105])
