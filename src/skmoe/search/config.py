@@ -86,7 +86,7 @@ class RaceNumbers:
 class MoveNumbers:
     """Rounds of moves from one optimum to another, where there is doubt."""
 
-    patience: int = 3
+    patience: int = 4
     """Rounds in a row without a gain after which a search ends."""
     unpenalised: float = 5.0
     """Times that a search takes as long without a penalty, or under less than the least there is to choose from: optima
@@ -103,7 +103,7 @@ class MoveNumbers:
     softening: tuple[float, float] = (0.03, 0.5)
     """Factor of the gate's coefficients there where no penalty keeps them small, drawn between these: a fifth less
     shortfall at four experts, two fifths less at three."""
-    splits: int = 12
+    splits: int = 24
     """Splits tried of a model that gets an expert more and is pruned again, and of one whose experts are dropped in
     turn before: twice as many gain twice as often."""
     least_shift: float = 0.3
