@@ -228,6 +228,7 @@ def test_targets_and_weights_of_a_table_are_named(kind):
         TableEncoder.learn(table, "y", weights="id")
 
 
+@pytest.mark.filterwarnings("ignore:'id' looks like an identifier")
 @pytest.mark.parametrize("ending", ["csv", "parquet", "arrow", "xlsx"])
 @pytest.mark.parametrize("categorical", ["auto", None])
 def test_rows_of_files_are_looked_at_in_fit_and_predict(ending, categorical, tmp_path):

@@ -83,6 +83,7 @@ def test_laws_over_other_columns_are_refused_or_left_aside(method):
 # -- dependent columns ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:inputs 'x0' and 'x4' repeat each other")
 @pytest.mark.parametrize("choice", ["auto", "gaussian", "law"])
 def test_spectral_learns_along_the_directions_in_which_rows_vary(choice):
     """A repeated column and a constant one change no prediction."""

@@ -6,7 +6,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from skmoe import MoERegressor, make_moe
-from skmoe.inference import FewRowsWarning
+from skmoe.inference import FewRowsWarning, RelationWarning
 from skmoe.inference.residuals import residual_findings
 from skmoe.model.calibration import Calibration
 from streams import let_samples_be_small
@@ -110,7 +110,11 @@ def test_fewer_directions_than_experts_are_said():
 
 def test_repeated_columns_are_said(table):
     X, y = table
-    model = fit_quietly(MoERegressor(2, random_state=0), np.column_stack([X, X[:, 0]])[:500], y[:500])
+    with pytest.warns(
+        RelationWarning, match=r"'x0' and 'x4' repeat each other \(x4 = 2 x0 \+ 1\).*leave 'x4' out of X$"
+    ):
+        model = fit_quietly(MoERegressor(2, random_state=0), np.column_stack([X, 2 * X[:, 0] + 1])[:500], y[:500])
+    assert model.diagnose().rows[0][:2] == ("repeated inputs", "x0, x4")
     assert "not separately identified" in words_of(model.diagnose())["columns"]
 
 

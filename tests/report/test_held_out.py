@@ -246,7 +246,7 @@ def test_model_chosen_by_auto_is_judged_with_its_number_of_experts(data):
 @pytest.mark.parametrize(
     ("slope", "verdict", "said"),
     [
-        (1.0, "fine", "They are better than those of least squares."),
+        (0.9, "fine", "They are better than those of least squares."),
         (0.5005, "note", "They are about as good as those of least squares."),
         (0.4, "careful", "Careful: rows held out are predicted worse than by least squares (root mean squared error "),
         (-0.2, "careful", "worse than by the mean of all outputs (R² is −0.4"),

@@ -259,7 +259,7 @@ def test_months_have_no_weekday_and_a_gap_is_the_median():
     ],
 )
 def test_hours_are_those_of_the_clock(first, second, hours):
-    columns = {"when": [first, second] * 10, "y": np.arange(20.0)}
+    columns = {"when": [first, second] * 9, "y": np.arange(18.0)}  # too few rows to say that days and hours agree
     encoder = learned(columns, dates=["days", "hour"])
     X, _ = encoder.encode(pa.table(columns))
     np.testing.assert_allclose(X[:2, 1], hours)

@@ -20,6 +20,7 @@ from skmoe.cli.judging import (
 )
 from skmoe.cli.models import numbered_target, parse_experts, parse_noise
 from skmoe.cli.outputs import CLASSES, ONE_COLUMN
+from skmoe.cli.relations import relation_lines
 from skmoe.cli.shell import note, print_json, print_table
 
 __all__ = ["compare"]
@@ -57,6 +58,9 @@ def compare(
 
     Example: skmoe compare houses.csv --target price --experts 3
     """
+    from skmoe.tables.inputs import RowsToFit
+    from skmoe.tables.relations import RelationKind, find_relations
+
     settings: dict[str, Any] = {"n_experts": parse_experts(experts), "averaging": average, "random_state": seed}
     settings["max_experts"] = max_experts
     scale = parse_noise(noise)
@@ -84,6 +88,9 @@ def compare(
     X: Any = encoded.X
     if len(y) < 4 * folds:
         raise ValueError(f"--folds {folds} needs at least {4 * folds} rows; there are {len(y)}")
+    relations = find_relations(RowsToFit(X, y, None, encoder.features, encoder), encoder.features, classes=classes)
+    for line in relation_lines(relations, target):
+        note(line)
     compared = methods_for(n_classes if classes else 0, y)
     found: dict[str, list[FoldResult]] = {}
     for fold, (train, test) in enumerate(compared.folds(y, folds, seed)):
@@ -107,7 +114,8 @@ def compare(
             f"always naming the most frequent class has accuracy {share:.3f}" for share in base_rate.values()
         ]
         print_table(table)
-    if said := mixture.shortfall(pooled[simplest]):
+    exact = any(one.kind == RelationKind.LINEAR for one in relations)
+    if not exact and (said := mixture.shortfall(pooled[simplest])):
         note(said)
     if not all(row["converged"] for row in by_fold["mixture of experts"]):
         raise typer.Exit(UNRELIABLE)

@@ -24,6 +24,7 @@ from skmoe.cli.models import (
     parse_penalty,
 )
 from skmoe.cli.outputs import CLASSES, FAMILY_NAMES
+from skmoe.cli.relations import fit_lines
 from skmoe.cli.shell import check_output, check_page_name, note, print_json, print_table, say
 
 __all__ = ["fit"]
@@ -171,12 +172,15 @@ def fit(
         model.classes_ = labels
     save_or_keep(model, out)
     fit_of_rows = _score(model, X, y, weight)
-    used = model.history_["rows"]
+    used, first = model.history_["rows"], fit_lines(model, target, fit_of_rows.get("r2"))
     if as_machine:
         about = {"model": out, "target": target, "rows": used, "rows_in_table": encoder.n_rows, **fit_of_rows}
         seconds = round(time.perf_counter() - start, 3)
-        print_json({**about, **as_json(model), "notes": [worded(line) for line in encoder.notes], "seconds": seconds})
+        notes = [*first, *(worded(line) for line in encoder.notes)]
+        print_json({**about, **as_json(model), "notes": notes, "seconds": seconds})
     else:
+        for line in first:
+            say(line)
         print_table(model.summary())
         if model.n_experts_ > 1:
             say("")

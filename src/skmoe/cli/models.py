@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -78,7 +79,10 @@ def parse_calibration(text: str) -> str | None:
 
 def fit_watched(model: MoERegressor, X: Any, y: Any, weight: Any = None, *, what: str = "fitting") -> MoERegressor:
     """Fit a model, showing how far it is."""
-    with watching(what) as tell:
+    from skmoe.inference import RelationWarning
+
+    with watching(what) as tell, warnings.catch_warnings():
+        warnings.simplefilter("ignore", RelationWarning)  # they are told in the words of the command line
         model.set_params(verbose=tell).fit(X, y, sample_weight=weight)
     return model.set_params(verbose=0)
 

@@ -13,6 +13,7 @@ from skmoe.arrays.advice import Advice, Advised
 from skmoe.arrays.checks import generator
 from skmoe.inference import (
     FewRowsWarning,
+    RelationWarning,
     RoundedOutputWarning,
     SmallSample,
     at_zero,
@@ -39,11 +40,13 @@ from skmoe.spectral.options import SpectralOptions, spectral_options
 from skmoe.tables.chosen import chosen_inputs
 from skmoe.tables.classes import class_rows_to_fit
 from skmoe.tables.inputs import RowsToFit, rows_to_fit
+from skmoe.tables.relations import find_relations
 
 __all__ = ["fit_classifier", "fit_regressor", "store_errors"]
 
 NOT_OF_THE_FIT = ("checkpoint", "verbose", "random_state", "max_time")  # settings that do not make it another fit
 PROGRESS_EVERY = 50  # steps between lines at verbose=1
+MOST_TOLD = 5  # relations that a fit warns of; diagnose() has all
 
 
 def fit_regressor(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
@@ -58,10 +61,11 @@ def fit_regressor(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
     family, y, sample_weight = with_second_column(family, y, sample_weight)
     rows = rows_to_fit(model, X, y, sample_weight, family.columns)
     check_outputs(family, rows.y, rows.weight)
+    relations = _relations(model, rows)
     learned, control = _learned(model, rows, family, model.noise, model.input_law, options)
     few = _store(model, learned)
     model.noise_scale_, model.dof_ = learned.fitted.parameters.sigma * np.sqrt(few.factor), few.dof
-    _store_what_experts_say(model, rows)
+    _store_what_experts_say(model, rows, relations)
     _say_what_went_wrong(learned.fitted, model, control)
     if coarse := coarse_outputs(model):
         warnings.warn(coarse, RoundedOutputWarning, stacklevel=3)
@@ -72,6 +76,7 @@ def fit_classifier(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
     if hasattr(model, "parameters_"):
         del model.parameters_
     rows, model.classes_ = class_rows_to_fit(model, X, y, sample_weight)
+    relations = _relations(model, rows)
     classes = len(model.classes_)
     family = BinomialFamily() if classes == 2 else MultinomialFamily(classes)
     learned, control = _learned(model, rows, family, 1.0, "auto", spectral_options(None))
@@ -80,7 +85,7 @@ def fit_classifier(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
     model.expert_coef_ = model.expert_coef_.reshape(k, classes - 1, d)
     model.expert_intercept_ = model.expert_intercept_.reshape(k, classes - 1)
     store_errors(model)
-    _store_what_experts_say(model, rows)
+    _store_what_experts_say(model, rows, relations)
     _say_what_went_wrong(learned.fitted, model, control)
 
 
@@ -115,8 +120,19 @@ def _learned(
     return learn(rows, spec, request, generator(model.random_state), control, config), control
 
 
-def _store_what_experts_say(model: Any, rows: RowsToFit) -> None:
-    """Where each expert holds, and whether rows had weights."""
+def _relations(model: Any, rows: RowsToFit) -> list[dict[str, Any]]:
+    """What its reader should know before all else, which is warned of before the search."""
+    names = [str(name) for name in model.encoded_feature_names_]
+    found = find_relations(rows, names, classes=hasattr(model, "classes_"))
+    for relation in [one for one in found if one.advised][:MOST_TOLD]:
+        target = getattr(rows.encoder, "target", None) or "y"
+        warnings.warn(RelationWarning(relation, target), stacklevel=4)
+    return [relation.plain() for relation in found]
+
+
+def _store_what_experts_say(model: Any, rows: RowsToFit, relations: list[dict[str, Any]]) -> None:
+    """Where each expert holds, whether rows had weights, and what they have in common."""
+    model.history_["relations"] = relations
     model.history_["weighted"] = rows.weight is not None
     model.history_["regimes"] = [asdict(regime) for regime in regimes_from_rows(model, rows.X, rows.weight)]
 

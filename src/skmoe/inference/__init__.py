@@ -18,6 +18,7 @@ from skmoe.inference.intervals import intervals_of
 from skmoe.inference.likelihood_ratio import ExpertsTest, likelihood_ratio_test
 from skmoe.inference.profile import profile_intervals
 from skmoe.inference.regimes import Regime, describe_regimes, regimes_from_rows, regimes_table, where_in_words
+from skmoe.inference.relations import RelationWarning
 from skmoe.inference.stability import regime_stability
 from skmoe.inference.summary import Summary, feature_names, summarise
 
@@ -28,6 +29,7 @@ __all__ = [
     "Input",
     "Outside",
     "Regime",
+    "RelationWarning",
     "RoundedOutputWarning",
     "SmallSample",
     "Summary",

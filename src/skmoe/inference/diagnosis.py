@@ -10,7 +10,7 @@ from scipy import stats
 from skmoe.arrays.blocks import take_rows
 from skmoe.arrays.namespaces import to_numpy
 from skmoe.inference.fitted_range import rows_outside
-from skmoe.inference.formatting import listed
+from skmoe.inference.formatting import fixed, listed
 from skmoe.inference.held_out import (
     calibration_in_words,
     coverage_in_words,
@@ -20,9 +20,11 @@ from skmoe.inference.held_out import (
     seen_where,
     stability_in_words,
 )
+from skmoe.inference.relations import all_but_exact, is_exact, relation_findings, target_of
 from skmoe.inference.residuals import residual_findings
 from skmoe.inference.summary import Summary, filled_gaps
 from skmoe.inference.sureness import Sureness, outcome_names, outcome_proba
+from skmoe.model.evaluation import r_squared
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.tables.chosen import chosen_inputs, sees_inputs
 
@@ -61,7 +63,7 @@ def diagnose(model: Any, X: Any = None, y: Any = None) -> Summary:
 
     Outputs of a classifier are the numbers of their classes.
     """
-    table = Summary("Diagnosis", ("question", "finding", "in words"))
+    table = Summary("Diagnosis", ("question", "finding", "in words"), relation_findings(model))
     from_moments = isinstance(model.parameters_.family.inner, GaussianFamily)  # others have no consistent start
     _rows(table, model)
     _gaps(table, model)
@@ -77,11 +79,12 @@ def diagnose(model: Any, X: Any = None, y: Any = None) -> Summary:
     _uncertainty(table, model)
     if X is not None:
         _range(table, model, X)
-    if X is not None and y is not None and not no_rows_left(model):
+    if X is not None and y is not None and not no_rows_left(model) and not is_exact(model):
         X, y = _some_rows(X, y)
         if outcome_names(model):
             _probabilities(table, model, X, y)
         else:
+            _explained(table, model, X, y)
             _calibration(table, model, X, y)
         if model.n_experts_ == 1 and model.parameters_.family.name == "gaussian":
             table.rows += residual_findings(model, X, y)
@@ -317,7 +320,7 @@ def _uncertainty(table: Summary, model: Any) -> None:
             "a direction of the likelihood is flat: there may be one expert too many, and there are no standard errors"
         )
         table.rows.append(("identified", "no", words))
-    if model.history_["at_floor"]:
+    if model.history_["at_floor"] and not is_exact(model):
         words = "an expert fits its rows all but exactly: its noise was held at a thousandth of the spread of y"
         table.rows.append(("noise floor", "reached", words))
     if coarse := coarse_outputs(model):
@@ -327,6 +330,15 @@ def _uncertainty(table: Summary, model: Any) -> None:
         table.rows.append(
             ("smallest expert", f"{100 * small:.1f}% of the rows", "an expert this small may be a few outliers")
         )
+
+
+def _explained(table: Summary, model: Any, X: np.ndarray, y: np.ndarray) -> None:
+    """Rows that are predicted all but exactly, which is told first."""
+    if not np.ptp(y) > 0:
+        return
+    r2 = r_squared(model._law(), X, y)
+    if words := all_but_exact(r2, target_of(model)):
+        table.rows.insert(0, ("all but exact", f"R² {fixed(r2, 4)}", words))
 
 
 def _calibration(table: Summary, model: Any, X: np.ndarray, y: np.ndarray) -> None:

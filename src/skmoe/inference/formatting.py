@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 __all__ = [
+    "MINUS",
     "TWO_SIDED_95",
     "experts",
     "fixed",

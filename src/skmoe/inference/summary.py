@@ -15,6 +15,7 @@ from skmoe.inference.covariance import split_errors
 from skmoe.inference.formatting import p_value, ratio_text
 from skmoe.inference.held_out import seen_counts, seen_where
 from skmoe.inference.intervals import Ends, gate_dof, intervals_of
+from skmoe.inference.relations import found_in_words, is_exact, relations_of, target_of
 from skmoe.model.families import NegativeBinomialExposureFamily, PoissonExposureFamily, StudentFamily
 from skmoe.tables.chosen import chosen_inputs
 
@@ -136,12 +137,13 @@ def summarise(model: Any, *, robust: bool, names: Sequence[str] | None = None) -
         values = [told.of("gate_coef", i, p.W[i]), told.of("gate_intercept", i, p.gate_intercept[i])]
         for term in _terms(model, names, "gate", *values):
             table.rows.append(_row(f"gate {i + 1} against {k}", *term, gate_dof(model), blank=bool(ratio)))
-    if p.family.has_scale:
+    if p.family.has_scale and not is_exact(model):
         for i in range(k if model.noise == "per-expert" else 1):
             part = "noise" if model.noise != "per-expert" else f"noise {i + 1}"
             value = told.of("noise_scale", i, model.noise_scale_[i])
             row = _row(part, p.family.scale_name, value, float(dof[i]), blank=bool(ratio), tested=False)
             table.rows.append(row)
+    table.notes += [found_in_words(one, target_of(model)) for one in relations_of(model) if one.of_output]
     if isinstance(p.family, StudentFamily):
         how = "learned" if p.family.learned else "given"
         each = ", ".join(f"{dof:.3g}" for dof in p.family.expert_dof)

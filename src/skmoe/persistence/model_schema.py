@@ -40,6 +40,7 @@ from skmoe.persistence.plain import (
     whole,
 )
 from skmoe.tables.encoder import OF_THE_TABLE, TableEncoder
+from skmoe.tables.relations import RelationKind
 
 __all__ = [
     "ARRAYS",
@@ -169,6 +170,19 @@ CALIBRATION = record(
         "dof": number(LEAST_DOF * (1 - ROUNDING), infinite=True),
     }
 )
+RELATION = record(
+    {
+        "kind": one_of(*map(str, RelationKind)),
+        "columns": listed(text),
+        "slopes": listed(ANY_NUMBER),
+        "constant": ANY_NUMBER,
+        "error": ANY_NUMBER,
+        "function": text,
+        "values": whole(),
+        "rows": whole(),
+        "sources": listed(text),
+    }
+)
 COLUMNS = either(nothing, listed(either(text, whole(-(2**63)))))  # that experts or gate look at, by name or place
 FREE: Check = lambda value, where: None  # noqa: E731 - checked by the estimator itself, when it is built
 TABLE = of_type(TableEncoder, without=OF_THE_TABLE)
@@ -288,6 +302,7 @@ def _history(d: int, k: int) -> Check:
         },
         {
             "limited": boolean,
+            "relations": listed(RELATION),
             "folds": whole(),
             "fold_rows": whole(),
             "weighted": boolean,

@@ -15,6 +15,7 @@ from skmoe.inference.diagnosis import no_rows_left
 from skmoe.inference.formatting import TWO_SIDED_95, listed, percent, ratio_text, three_digits, with_interval
 from skmoe.inference.held_out import seen_counts, seen_where, unstable
 from skmoe.inference.intervals import Ends
+from skmoe.inference.relations import is_exact
 from skmoe.inference.summary import MOST_LOG
 from skmoe.inference.sureness import outcome_names
 from skmoe.model.families import NegativeBinomialExposureFamily, PoissonExposureFamily, StudentFamily
@@ -199,6 +200,8 @@ def _noise(model: Any, i: int) -> str:
     family = model.parameters_.family
     if not family.has_scale:
         return ""
+    if is_exact(model):
+        return " It leaves no noise: the relation is exact."
     if no_rows_left(model):
         return " Its noise is unknown: it has as many coefficients as rows."
     scale = three_digits(model.noise_scale_[i])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,13 @@ from skmoe.tables.columns import UNSEEN, Column, as_numbers, warn_of_unseen
 from skmoe.tables.files import FileTable, open_table
 from skmoe.tables.learning import MISSING, USUAL_DATES, Request, learn_columns
 from skmoe.tables.output_columns import OutputColumns
+from skmoe.tables.repeats import find_repeats
 from skmoe.tables.table_errors import TableError, arrow
 
 __all__ = ["OF_THE_TABLE", "EncodedColumns", "EncodedTable", "TableEncoder"]
 
 
-OF_THE_TABLE = ("notes", "n_rows", "n_used", "n_targets_missing")  # what a model file does not keep
+OF_THE_TABLE = ("notes", "n_rows", "n_used", "n_targets_missing", "groups")  # what a model file does not keep
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ class TableEncoder:
     n_rows: int = field(default=0, compare=False)  # rows of the table
     n_used: int = field(default=0, compare=False)  # rows of it that can be used
     n_targets_missing: int = field(default=0, compare=False)
+    groups: tuple[tuple[str, int, int], ...] = field(default=(), compare=False)  # as `groups_of_text` gives them
 
     @classmethod
     def learn(
@@ -105,8 +107,9 @@ class TableEncoder:
         check_unseen(unseen)
         beside = () if output is None else output.names
         request = Request(target, weights, columns, drop, categorical, missing, dates, beside, reference or {})
-        found = learn_columns(open_table(table), request)
-        return cls(
+        opened = open_table(table)
+        found = learn_columns(opened, request)
+        encoder = cls(
             target,
             found.columns,
             weights,
@@ -118,7 +121,11 @@ class TableEncoder:
             found.n_rows,
             found.n_used,
             found.n_targets_missing,
+            found.groups,
         )
+        repeats = find_repeats(encoder.columns, (X for X, *_ in encoder.chunks(opened, None, None, unseen="empty")))
+        dropped, notes = (*encoder.dropped, *repeats.left_out), (*encoder.notes, *repeats.notes)
+        return replace(encoder, columns=repeats.columns, dropped=dropped, notes=notes)
 
     def __post_init__(self) -> None:
         check_unseen(self.unseen)

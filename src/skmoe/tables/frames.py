@@ -140,8 +140,7 @@ def learn_frame(X: Any, y: np.ndarray, name: object, categorical: Any, unseen: s
 
 def said(encoder: TableEncoder, names: Sequence[str]) -> TableEncoder:
     """The same encoder, after a warning of columns that were left out; outputs without a name have none in it."""
-    given = set(names)
-    unused = [name for name in encoder.dropped if name in given]
+    unused = [name for name in encoder.dropped if name in names or name.partition(": ")[0] in names]
     if unused:
         warnings.warn(
             f"columns that were not used: {listed(unused)} ({'; '.join(encoder.notes)})",

@@ -15,6 +15,7 @@ from skmoe.tables.columns import Column, is_text, numbers_of
 from skmoe.tables.dates import DATE_PARTS
 from skmoe.tables.decisions import Decision, bad_columns, check_references, times
 from skmoe.tables.files import FileTable
+from skmoe.tables.groups import groups_of_text
 from skmoe.tables.input_limit import decide_all
 from skmoe.tables.profiles import ColumnProfile, RowSample
 from skmoe.tables.table_errors import TableError
@@ -104,6 +105,7 @@ class Learned:
     n_rows: int
     n_used: int
     n_targets_missing: int
+    groups: tuple[tuple[str, int, int], ...]
 
 
 @dataclass(frozen=True)
@@ -170,7 +172,8 @@ def learn_columns(table: FileTable, request: Request) -> Learned:
         left_out = "; ".join(notes) or "there are no others"
         raise TableError(f"no column is left as an input beside target {request.target!r}: {left_out}")
     dropped = (*request.drop, *counters, *(d.name for d in decisions if d.column is None))
-    return Learned(columns, dropped, (*table.notes, *notes), seen.rows, used, no_target)
+    groups = groups_of_text({d.name: seen.profiles[d.name].counts for d in decisions if _is_text(d, seen)})
+    return Learned(columns, dropped, (*table.notes, *notes), seen.rows, used, no_target, tuple(groups))
 
 
 def _output_words(request: Request) -> str:
@@ -310,6 +313,14 @@ def _counts_rows(profile: ColumnProfile, nameless: Sequence[str], request: Reque
     if profile.name in nameless or name in INDEX_NAMES:
         return profile.increasing
     return name in COUNTER_NAMES and profile.consecutive
+
+
+def _is_text(decision: Decision, seen: _Pass) -> bool:
+    """Whether a column holds categories, or text that was left out."""
+    if decision.column is not None:
+        return decision.column.kind == "category"
+    profile = seen.profiles.get(decision.name)
+    return profile is not None and not profile.numbers and not profile.dates
 
 
 def _counts(costs: Mapping[str, int]) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from skmoe.inference.diagnosis import no_rows_left
 from skmoe.inference.formatting import listed, percent, three_digits
 from skmoe.inference.held_out import seen_counts, unstable
+from skmoe.inference.relations import is_exact
 from skmoe.model.families import StudentFamily
 from skmoe.report.data import ReportData
 from skmoe.report.figures import matplotlib_is_installed
@@ -115,7 +116,7 @@ def _regimes(data: ReportData) -> Card:
 
 def _held_out(data: ReportData) -> tuple[Card, ...]:
     found = data.judgement
-    if isinstance(found, str):
+    if isinstance(found, str) or is_exact(data.model):
         return ()
     if isinstance(found.mixture, JudgedClasses):
         rivals = "; ".join(f"{rival.method} {three_digits(rival.log_loss)}" for rival in found.rivals)
@@ -132,6 +133,8 @@ def _held_out(data: ReportData) -> tuple[Card, ...]:
 
 def _noise(data: ReportData) -> Card:
     scales = data.model.noise_scale_
+    if is_exact(data.model):
+        return Card("Noise", "none", f"{data.target} is an exact function of inputs")
     if no_rows_left(data.model):
         return Card("Noise", "unknown", "there are as many coefficients as rows")
     low, high = three_digits(np.min(scales)), three_digits(np.max(scales))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from skmoe.inference import inputs_of
 from skmoe.inference.calibrate import COVERAGES
 from skmoe.inference.formatting import fixed, listed, percent, three_digits
+from skmoe.inference.relations import is_exact
 from skmoe.plots import BandDisplay, PredictionDisplay, ProbabilityDisplay, SeparationDisplay
 from skmoe.plots.outputs import MOST_POINTS
 from skmoe.plots.reading import feature_of
@@ -36,6 +37,9 @@ def prediction(data: ReportData) -> Prediction:
     found = data.judgement
     if isinstance(found, str):
         return Prediction((found,), bands=_bands(data))
+    if is_exact(data.model):
+        words = f"{data.target} is an exact function of inputs: errors are rounding errors, and are not compared."
+        return Prediction((words,), bands=_bands(data))
     if isinstance(found.mixture, JudgedClasses):
         return _of_classes(data, found)
     return Prediction(

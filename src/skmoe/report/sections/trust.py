@@ -10,8 +10,9 @@ import numpy as np
 from skmoe.inference import few_rows, rows_outside
 from skmoe.inference.calibrate import COVERAGES
 from skmoe.inference.diagnosis import SMALL_SHARE, rows_fitted
-from skmoe.inference.formatting import listed, percent, three_digits
+from skmoe.inference.formatting import fixed, listed, percent, three_digits
 from skmoe.inference.held_out import limit_in_words, near_ties, seen_counts, seen_where, stability_in_words
+from skmoe.inference.relations import QUESTIONS, all_but_exact, in_words, is_exact, relations_of
 from skmoe.inference.sureness import SurenessVerdict
 from skmoe.plots import CalibrationDisplay, ReliabilityDisplay
 from skmoe.report.data import ReportData
@@ -20,6 +21,7 @@ from skmoe.report.held_out import Judgement
 from skmoe.report.held_out_classes import JudgedClasses
 from skmoe.report.judged import SAME
 from skmoe.report.records import Check, Figure, Verdict
+from skmoe.tables.relations import RelationKind
 
 __all__ = ["Trust", "checks", "trust"]
 
@@ -54,9 +56,26 @@ def trust(data: ReportData) -> Trust:
 
 def checks(data: ReportData) -> tuple[Check, ...]:
     """What tells how far to trust the model."""
-    of_predictions = (_errors(data), _coverage(data))
+    of_predictions = () if is_exact(data.model) else (_explained(data), _errors(data), _coverage(data))
     of_fit = (_stability(data), *_rows(data), _number(data), _ended(data), _range(data), _small(data))
-    return tuple(check for check in (*of_predictions, *of_fit) if check is not None)
+    return tuple(check for check in (*_relations(data), *of_predictions, *of_fit) if check is not None)
+
+
+def _relations(data: ReportData) -> list[Check]:
+    """Exact relations, repeated inputs, identifiers and groups of rows."""
+    said = []
+    for one in relations_of(data.model):
+        verdict = Verdict.NOTE if one.kind in (RelationKind.REPEATED, RelationKind.GROUPS) else Verdict.CAREFUL
+        words = in_words(one, data.target)
+        said.append(Check(QUESTIONS[RelationKind(one.kind)].capitalize(), ", ".join(one.columns), f"{words}.", verdict))
+    return said
+
+
+def _explained(data: ReportData) -> Check | None:
+    """Whether rows held out are predicted all but exactly."""
+    r2 = None if isinstance(data.judgement, str) else getattr(data.judgement.mixture, "r2", None)
+    words = "" if r2 is None else all_but_exact(r2, data.target)
+    return Check("All but exact", f"R² {fixed(r2, 4)}", f"{words}.", Verdict.CAREFUL) if r2 and words else None
 
 
 def _careful(trouble: object) -> Verdict:
@@ -195,7 +214,7 @@ def _small(data: ReportData) -> Check | None:
 
 def _calibration(data: ReportData) -> Figure | None:
     found = data.judgement
-    if not isinstance(found, Judgement):
+    if not isinstance(found, Judgement) or is_exact(data.model):
         return None
     if isinstance(found.mixture, JudgedClasses):
         return _reliability(data, found.mixture)
