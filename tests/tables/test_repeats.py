@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from skmoe.rows import TableEncoder, repeats
 
 from skmoe import MoERegressor
+from skmoe.tables import TableEncoder, repeats
 from skmoe.tables.frames import UnusedColumnsWarning
 
 pa = pytest.importorskip("pyarrow")
