@@ -101,7 +101,7 @@ def test_rivals_are_left_out_where_there_is_nothing_to_fit_them_to(model):
     assert judged_on_test(model, None, few, 5, OF_NUMBERS).rivals == ()
     given = report_data(model, None, None, None, problem(15, 5))
     assert "so none are compared" in prediction(given).paragraphs[1]
-    assert overview(given).cards[2].detail == "root mean squared error"
+    assert overview(given).cards[2].detail == "root mean squared error, in the units of yield"
 
 
 def test_section_says_how_rows_were_held_out(model, data):
