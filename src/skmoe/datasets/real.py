@@ -33,7 +33,7 @@ def _packaged(name: str) -> bytes:
 
 
 def read_table(table: Table) -> tuple[list[str], np.ndarray]:
-    """Column names and values of a packaged table, after its checksum was verified."""
+    """Return column names and values of a packaged table, after its checksum was verified."""
     content = _packaged(f"{table.name}.csv")
     found = hashlib.sha256(content).hexdigest()
     if found != table.sha256:
@@ -90,7 +90,7 @@ def _load(table: Table, *, return_X_y: bool, as_frame: bool) -> Any:
 
 
 def load_concrete(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
-    """Compressive strength of concrete (MPa) from seven components (kg/m3) and age (days): 1030 rows, 8 inputs.
+    """Load compressive strength of concrete (MPa) from seven components (kg/m3) and age (days): 1030 rows, 8 inputs.
 
     UCI data set 165, I-Cheng Yeh, CC BY 4.0.
 
@@ -118,7 +118,7 @@ def load_concrete(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
 
 
 def load_airfoil(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
-    """Noise of airfoil sections (dB) from frequency, angle, chord, speed and thickness: 1503 rows, 5 inputs.
+    """Load noise of airfoil sections (dB) from frequency, angle, chord, speed and thickness: 1503 rows, 5 inputs.
 
     UCI data set 291, Brooks, Pope and Marcolini (NASA), CC BY 4.0.
 
@@ -145,7 +145,7 @@ def load_airfoil(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
 
 
 def load_stock_portfolio(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
-    """Excess return of stock portfolios from the weights of six stock-picking concepts: 63 rows, 6 inputs.
+    """Load excess returns of stock portfolios from the weights of six stock-picking concepts: 63 rows, 6 inputs.
 
     UCI data set 390, Liu and Yeh, CC BY 4.0. The weights of a row sum to one but for rounding, so that with an
     intercept the inputs are collinear: leave one column out, or the intercept.

@@ -1,4 +1,4 @@
-"""How far learned parameters are from the truth."""
+"""Distances of learned parameters to the truth."""
 
 from skmoe.metrics.recovery import gating_fit, match_experts, parameter_error, regressor_fit
 

@@ -1,7 +1,7 @@
-r"""How far learned parameters are from the truth, up to the order of the experts.
+r"""Distances of learned parameters to the truth, up to the order of the experts.
 
 Orders are found by the Hungarian algorithm, not by trying all of them. The gate is only defined up to a common vector
-added to all its rows: whichever row of the learned gate plays the part of the truth's zero row is subtracted first.
+added to all its rows: the row of the learned gate that is matched with the zero row of the truth is subtracted first.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ def _unit_rows(M: np.ndarray) -> np.ndarray:
 
 
 def _bottleneck(similarity: np.ndarray) -> tuple[float, np.ndarray]:
-    """Assignment of rows to columns whose worst similarity is largest: its value, and the column of each row."""
-    levels = np.unique(similarity)
-    low, high = 0, len(levels) - 1
-    while low < high:  # the largest level at which all rows can be assigned
+    """Assign rows to columns so that the worst similarity is largest; return it, and the column of each row."""
+    values = np.unique(similarity)
+    low, high = 0, len(values) - 1
+    while low < high:  # the largest similarity at which all rows can be assigned
         middle = (low + high + 1) // 2
-        rows, columns = linear_sum_assignment(similarity < levels[middle])
-        if np.any(similarity[rows, columns] < levels[middle]):
+        rows, columns = linear_sum_assignment(similarity < values[middle])
+        if np.any(similarity[rows, columns] < values[middle]):
             high = middle - 1
         else:
             low = middle
-    columns = linear_sum_assignment(similarity < levels[low])[1]
-    return float(levels[low]), columns
+    columns = linear_sum_assignment(similarity < values[low])[1]
+    return float(values[low]), columns
 
 
 def regressor_fit(A: Any, A_true: Any) -> float:
-    r"""Worst correlation :math:`\max_\pi \min_i |\langle a_{\pi(i)}, a_i^* \rangle|` of unit-normalised experts.
+    r"""Return :math:`\max_\pi \min_i |\langle a_{\pi(i)}, a_i^* \rangle|` of unit-normalised experts.
 
     (paper: equation 11) One is a perfect fit.
 
@@ -61,7 +61,7 @@ def regressor_fit(A: Any, A_true: Any) -> float:
 
 
 def gating_fit(W: Any, W_true: Any) -> float:
-    r"""Worst correlation of unit-normalised gate vectors, over orders of the experts (paper: equation 12).
+    r"""Return the worst correlation of unit-normalised gate vectors, over orders of the experts (paper: equation 12).
 
     For two experts this is :math:`|\langle w, w^* \rangle|`: exchanging them changes the sign of w. For more, the
     signs are fixed by the order, so there is no absolute value to hide a wrong one behind.
@@ -103,7 +103,7 @@ def match_experts(A: Any, A_true: Any) -> np.ndarray:
 
 
 def parameter_error(A: Any, W: Any, A_true: Any, W_true: Any) -> float:
-    r"""Error :math:`\inf_\pi \|A - A^*_\pi\|_F + \|W - W^*_\pi\|_F` of the paper's figures (paper: section 4.3).
+    r"""Return the error :math:`\inf_\pi \|A - A^*_\pi\|_F + \|W - W^*_\pi\|_F` (paper: section 4.3).
 
     W counts up to a common shift: rows are taken relative to the last expert's, and those of the truth relative to
     that of its partner, since relabelled experts have the same gate only up to that. The paper's formula, taken
