@@ -33,7 +33,7 @@ def test_each_surface_has_its_own_words_for_each_code(advice):
     assert {name for _, name, _, _ in Formatter().parse(advice.value) if name} <= set(values)
     assert said.startswith("so it is; ")
     assert not OPTION.search(said)
-    here = said.worded(COMMAND_LINE)
+    here = said.rendered(COMMAND_LINE)
     assert here.startswith("so it is; ")
     assert len(here) > len("so it is; ")
     assert not of_python(here)

@@ -25,7 +25,7 @@ def asked(k, n=10_000, d=50, weight=None):
 
 @pytest.fixture
 def one_gigabyte(monkeypatch):
-    monkeypatch.setattr(memory, "bytes_there", lambda: 1e9)
+    monkeypatch.setattr(memory, "available_bytes", lambda: 1e9)
 
 
 @pytest.mark.usefixtures("one_gigabyte")
@@ -91,7 +91,7 @@ def test_a_table_of_few_rows_and_many_columns_is_fitted_in_its_rows(rng):
 
 def test_every_machine_carries_a_usual_fit():
     assert bytes_needed(SPEC, 10_000, 100, 20) < 2e9
-    assert memory.bytes_there() > 0
+    assert memory.available_bytes() > 0
     assert experts_in_memory(lambda k: k, 100, 7) == 7
 
 
@@ -100,11 +100,11 @@ def test_memory_is_what_the_system_and_the_container_leave(tmp_path, monkeypatch
     meminfo.write_text("MemTotal: 32000000 kB\nMemAvailable: 10000000 kB\n")
     monkeypatch.setattr(memory, "MEMINFO", meminfo)
     monkeypatch.setattr(memory, "GROUP", tmp_path)
-    assert memory.bytes_there() == pytest.approx(memory.PART * 1024e7)
+    assert memory.available_bytes() == pytest.approx(memory.USABLE_SHARE * 1024e7)
     (tmp_path / "memory.current").write_text("1000000000\n")
     for limit, left in (("max", 1024e7), ("3000000000", 2e9), ("500", 0.0)):
         (tmp_path / "memory.max").write_text(f"{limit}\n")
-        assert memory.bytes_there() == pytest.approx(memory.PART * left)
+        assert memory.available_bytes() == pytest.approx(memory.USABLE_SHARE * left)
     monkeypatch.setattr(memory, "MEMINFO", tmp_path / "none")
     (tmp_path / "memory.max").write_text("max\n")
-    assert memory.bytes_there() > 0
+    assert memory.available_bytes() > 0

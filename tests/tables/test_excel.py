@@ -93,13 +93,13 @@ def test_size_that_a_sheet_claims_is_not_believed(workbook):
 
 def test_workbook_that_unpacks_to_more_than_memory_is_refused(workbook, monkeypatch):
     path = workbook(lambda text: text + b" " * 2**22)
-    monkeypatch.setattr("skmoe.arrays.memory.bytes_there", lambda: 2.0**22)
+    monkeypatch.setattr("skmoe.arrays.memory.available_bytes", lambda: 2.0**22)
     with pytest.raises(TableError, match=r"t\.xlsx: the workbook needs about .* of memory.*save the sheet as CSV"):
         open_table(path)
 
 
 def test_sheet_wider_than_memory_is_refused(workbook, monkeypatch):
     path = workbook(lambda text: text.replace(b'r="B2"', b'r="XFD2"'))
-    monkeypatch.setattr("skmoe.arrays.memory.bytes_there", lambda: 200_000.0)
+    monkeypatch.setattr("skmoe.arrays.memory.available_bytes", lambda: 200_000.0)
     with pytest.raises(TableError, match=r"a sheet of 16384 columns needs about"):
         open_table(path)

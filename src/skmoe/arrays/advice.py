@@ -1,4 +1,4 @@
-"""Sentences on the caller's data, with what to do as a code and values, for which each surface has its own words."""
+"""Messages on the caller's data, with advice as a code and values, which each surface renders by its own templates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Advice", "Advised"]
 
 @unique
 class Advice(Enum):
-    """What there is to do, by code, in the words of Python; those of the command line are in `skmoe.cli.advice`."""
+    """Codes of advice with the templates of Python; `skmoe.cli.advice` has those of the command line."""
 
     CLASSES = "MoEClassifier takes text as y"
     DATES = "leave it out and add columns of your own to have others"
@@ -31,16 +31,16 @@ class Advice(Enum):
 
 
 class Advised(str):
-    """A sentence with advice: as a text in the words of Python, by `worded` in those of another surface.
+    """A message with advice: as a string by the template of Python, by `rendered` by that of another surface.
 
     Parameters
     ----------
     sentence : str
-        What is so, without names of parameters or options.
+        The finding, without names of parameters or options.
     advice : Advice
         What to do.
     **values : object
-        What the advice speaks of, such as names of columns.
+        Values of the template, such as names of columns.
     """
 
     sentence: str
@@ -48,7 +48,7 @@ class Advised(str):
     values: dict[str, Any]
 
     def __new__(cls, sentence: str, advice: Advice, **values: Any) -> Advised:
-        """Word the advice for Python."""
+        """Render the advice for Python."""
         self = super().__new__(cls, f"{sentence}; {advice.value.format(**values)}")
         self.sentence, self.advice, self.values = sentence, advice, values
         return self
@@ -57,18 +57,18 @@ class Advised(str):
         """Let copies and pickles, such as those of joblib's workers, keep the code."""
         return (self.sentence, self.advice), self.values
 
-    def worded(self, words: Mapping[str, str | Callable[..., str]]) -> str:
-        """Word the advice for another surface.
+    def rendered(self, templates: Mapping[str, str | Callable[..., str]]) -> str:
+        """Render the advice for another surface.
 
         Parameters
         ----------
-        words : mapping
-            Advice by the name of its code: a text with places for values, or a function of them.
+        templates : mapping
+            Advice by the name of its code: a format string of the values, or a function of them.
 
         Returns
         -------
         str
-            The sentence, and what to do.
+            The message with its advice.
         """
-        text = words[self.advice.name]
+        text = templates[self.advice.name]
         return f"{self.sentence}; {text(**self.values) if callable(text) else text.format(**self.values)}"

@@ -34,11 +34,11 @@ which is the time of a twentieth of a block."""
 
 Kernel = Callable[..., tuple[Any, ...]]
 
-keep_freed_memory()  # that of one block is what the next one takes
+keep_freed_memory()  # a block takes the memory that the one before it freed
 
 
 def block_rows_for(channels: int) -> int:
-    """Rows per block such that `channels` float64 values a row fill `BLOCK_DOUBLES`."""
+    """Return the rows per block such that `channels` float64 values a row fill `BLOCK_DOUBLES`."""
     return max(512, min(16384, BLOCK_DOUBLES // max(channels, 1)))
 
 
@@ -80,13 +80,13 @@ def sum_over_blocks(kernel: Kernel, *arrays: Array | None, block_rows: int, shar
         return lead.sum(kernel, arrays, block_rows)
     total: list[Any] = []
     with one_blas_thread:
-        for part in _parts(kernel, lead, row_blocks(*arrays, block_rows=block_rows), block_rows, shared):
-            total = [a + b for a, b in zip(total, part, strict=True)] if total else list(part)
+        for sums in _block_sums(kernel, lead, row_blocks(*arrays, block_rows=block_rows), block_rows, shared):
+            total = [a + b for a, b in zip(total, sums, strict=True)] if total else list(sums)
     return total
 
 
-def _parts(kernel: Kernel, lead: Any, blocks: Iterator[Any], block_rows: int, shared: bool) -> Iterator[Any]:
-    """Sums of each block in order, on several threads where there are blocks enough for them."""
+def _block_sums(kernel: Kernel, lead: Any, blocks: Iterator[Any], block_rows: int, shared: bool) -> Iterator[Any]:
+    """Yield the sums of each block in order, on several threads where there are blocks enough for them."""
     if shared and isinstance(lead, np.ndarray | Streamed):
         threads = threads_allowed()
         if threads > 1 and lead.shape[0] >= BLOCKS_PER_THREAD * threads * block_rows:
@@ -108,6 +108,6 @@ def take_rows(arrays: tuple[Array | None, ...], rows: np.ndarray) -> tuple[Any, 
 
 
 def in_memory(*arrays: Array | None) -> tuple[Any, ...]:
-    """All rows of streamed columns as NumPy arrays; arrays are left as they are."""
+    """Return all rows of streamed columns as NumPy arrays; arrays are left as they are."""
     lead = _lead(arrays)
     return take_rows(arrays, np.arange(lead.shape[0])) if isinstance(lead, Streamed) else arrays

@@ -1,4 +1,4 @@
-"""Checks of what comes in, and the words of input errors: what was expected, what came, and what to do."""
+"""Checks of inputs; an error says what was expected, what was given, and what to do."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = [
     "weight_scale",
 ]
 
-CHECK_ROWS = 65536  # finiteness is looked at in blocks, so that no mask of the whole table is built
+CHECK_ROWS = 65536  # finiteness is checked in blocks, so that no mask of all rows is built
 
 MOST_COUNTED = 2.0**53  # whole weights that add up to more are no counts of rows
 LEAST_WEIGHT = 1e-305  # below, one over a weight is no number
@@ -42,7 +42,7 @@ RANDOM_STATE = ["random_state", np.random.Generator]
 
 
 def as_numbers(values: Any, name: str) -> Array:
-    """Values as an array of floats in the caller's library; what are no numbers is refused."""
+    """Return values as an array of floats in the caller's library; refuse those that are no numbers."""
     if isinstance(values, Streamed):
         return values
     values = plain_numbers(values, name)
@@ -77,7 +77,7 @@ def check_finite(values: Array, name: str) -> None:
 
 
 def check_rows(X: Any, y: Any = None, *, finite: bool = True) -> tuple[Array, Array | None]:
-    """Inputs (n, d) and outputs (n,), real, finite and matching, in the caller's array library."""
+    """Return inputs (n, d) and outputs (n,) in the caller's array library, checked to be real, finite and matching."""
     X = as_numbers(X, "X")
     if X.ndim != 2:
         raise ValueError(f"X must be a table of shape (n_samples, n_features); got shape {tuple(X.shape)}")
@@ -105,7 +105,7 @@ def check_largest(X: Array, y: Array | None, names: Any = None) -> None:
 
 
 def check_no_nan(values: Array) -> None:
-    """Refuse what a model gave for rows where it is no number, which would pass for a missing value, or for a class."""
+    """Refuse predictions that are no numbers, which would pass for missing values, or for a class."""
     xp = array_namespace(values)
     if not xp.isdtype(values.dtype, "real floating"):
         return
@@ -114,8 +114,8 @@ def check_no_nan(values: Array) -> None:
         rows = xp.any(xp.reshape(bad, (values.shape[0], -1)), axis=1)
         raise ValueError(
             f"the model has no number for {int(xp.sum(xp.astype(rows, xp.int64)))} of {values.shape[0]} rows: its "
-            "coefficients, multiplied by their inputs, are beyond floating-point numbers; look at these rows, and at "
-            "where the model comes from"
+            "coefficients, multiplied by their inputs, are beyond floating-point numbers; check these rows, and where "
+            "the model comes from"
         )
 
 
@@ -130,9 +130,9 @@ class _Largest:
 
 
 def check_unit_rows(X: Any, y: Any = None, *, standard: bool = False) -> tuple[Array, Array | None]:
-    """Rows as `check_rows` takes them, of sizes that a model with experts of unit length can speak of.
+    """Check rows as `check_rows` does, and that their sizes suit a model with experts of unit length.
 
-    With `standard` inputs are said to be standard Gaussian.
+    With `standard` inputs are declared to be standard Gaussian.
     """
     X, y = check_rows(X, y)
 
@@ -148,7 +148,7 @@ def check_unit_rows(X: Any, y: Any = None, *, standard: bool = False) -> tuple[A
 
 
 def check_column(X: Array, values: Any, name: str) -> Array:
-    """One number for each row of X, (n,), in the library and on the device of X."""
+    """Return one number for each row of X, (n,), in the library and on the device of X."""
     values = as_numbers(values, name)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
@@ -165,7 +165,7 @@ def check_column(X: Array, values: Any, name: str) -> Array:
 
 
 def check_output_columns(X: Array, values: Any, columns: int) -> Array:
-    """So many numbers for each row of X, (n, columns), which may be infinite; in the library and on the device of X."""
+    """Return outputs (n, columns), which may be infinite, in the library and on the device of X."""
     values = as_numbers(values, "y")
     if tuple(values.shape) != (X.shape[0], columns):
         raise ValueError(
@@ -184,7 +184,7 @@ def check_output_columns(X: Array, values: Any, columns: int) -> Array:
 
 
 def check_weight(X: Array, values: Any) -> Array:
-    """Row weights (n,) as counts of rows, finite and not negative; see `weight_scale`."""
+    """Return row weights (n,) as counts of rows, checked to be finite and not negative; see `weight_scale`."""
     weight = check_column(X, values, "sample_weight")
     if isinstance(weight, Streamed):
         return weight
@@ -206,7 +206,7 @@ def refuse_weights(values: np.ndarray) -> None:
 
 
 def too_small_weights(size: float) -> str:
-    """What is said of weights so small that they have lost their digits."""
+    """Return the message for weights so small that they have lost their digits."""
     return (
         f"sample_weight holds nothing above {size:.2g}, where numbers lose their digits; multiply it, by 1e+300 say: "
         "only how weights compare with each other counts"
@@ -214,7 +214,7 @@ def too_small_weights(size: float) -> str:
 
 
 def weight_scale(values: np.ndarray) -> float:
-    """Factor that turns positive weights into counts of rows: one for whole numbers, else that of a mean of one."""
+    """Return the factor that makes weights counts of rows: one for whole numbers, else that of a mean of one."""
     largest = float(np.max(values))
     if largest <= MOST_COUNTED and np.all(values == np.floor(values)) and np.sum(values) <= MOST_COUNTED:
         return 1.0
@@ -242,7 +242,7 @@ def check_varies(y: Array) -> None:
 
 
 def check_coef(coef: Any, d: int, name: str, k: int | None = None) -> np.ndarray:
-    """A finite (k, d) matrix of coefficients."""
+    """Return a finite (k, d) matrix of coefficients."""
     coef = np.array(coef, dtype=np.float64)
     expected = f"({'n_experts' if k is None else k}, {d})"
     if coef.ndim != 2 or coef.shape[1] != d or (k is not None and coef.shape[0] != k):
@@ -253,7 +253,7 @@ def check_coef(coef: Any, d: int, name: str, k: int | None = None) -> np.ndarray
 
 
 def generator(random_state: Any, purpose: str = "") -> np.random.Generator:
-    """A generator from an int, a RandomState, a Generator or None.
+    """Return a generator from an int, a RandomState, a Generator or None.
 
     An int gives each purpose a stream of its own: the seed that drew a problem must not draw its truth as a start.
     """

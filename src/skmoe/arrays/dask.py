@@ -1,4 +1,4 @@
-"""Rows of Dask collections: kernels go to where the blocks are, small sums come back.
+"""Rows of Dask collections: kernels run on the workers that hold the blocks, and only sums are sent back.
 
 A pass is one task a partition and a tree of additions in a fixed order, so that a result does not depend on which
 worker did what; a lost worker costs its blocks, which Dask computes again.
@@ -21,19 +21,19 @@ FAN_IN = 8  # sums added by one task
 
 
 def _numbers(block: Any, dimensions: int) -> np.ndarray:
-    """One partition as an array of numbers."""
+    """Return one partition as an array of numbers."""
     values = np.asarray(plain_numbers(block, "the Dask collection"))
     if values.dtype.kind not in "fiub":
-        values = values.astype(np.float64)  # says which text is no number
+        values = values.astype(np.float64)  # the error quotes the text that is no number
     if dimensions == 1:
         return np.ascontiguousarray(values.reshape(len(values)), dtype=np.float64)
     return values if values.dtype.kind == "f" else values.astype(np.float64)
 
 
-def _sum_part(kernel: Callable[..., tuple[Any, ...]], block_rows: int, *parts: Any) -> list[Any]:
+def _sum_partition(kernel: Callable[..., tuple[Any, ...]], block_rows: int, *partitions: Any) -> list[Any]:
     from skmoe.arrays.blocks import sum_over_blocks
 
-    blocks = [None if part is None else _numbers(part, dimensions) for part, dimensions in parts]
+    blocks = [None if part is None else _numbers(part, dimensions) for part, dimensions in partitions]
     totals = sum_over_blocks(kernel, *blocks, block_rows=block_rows)
     return [to_numpy(total) if is_array(total) else total for total in totals]
 
@@ -45,12 +45,12 @@ def _add(*parts: list[Any]) -> list[Any]:
     return total
 
 
-def _take_part(rows: np.ndarray, *parts: Any) -> list[Any]:
-    return [None if part is None else _numbers(part, dimensions)[rows] for part, dimensions in parts]
+def _take_partition(rows: np.ndarray, *partitions: Any) -> list[Any]:
+    return [None if part is None else _numbers(part, dimensions)[rows] for part, dimensions in partitions]
 
 
 def _compute(values: list[Any]) -> list[Any]:
-    """Compute, with a plain word for workers that die again and again."""
+    """Compute; raise a readable error where workers die again and again."""
     import dask
 
     try:
@@ -70,27 +70,27 @@ class DaskColumns(Streamed):
     remote = True
 
     def __init__(self, array: Any) -> None:
-        self.parts = list(array.to_delayed().ravel())
+        self.partitions = list(array.to_delayed().ravel())
         self.lengths = np.array(array.chunks[0], dtype=np.int64)
         self.shape, self.where = tuple(int(s) for s in array.shape), "the Dask collection"
 
     def __getstate__(self) -> dict[str, Any]:
-        # kernels go to the workers with what they close over; the rows they do not take along
+        # kernels are pickled with what they close over, which must not include the rows
         return {"shape": self.shape, "where": self.where}
 
-    def _parts(self, columns: tuple[Any, ...]) -> Iterator[list[Any]]:
-        for i in range(len(self.parts)):
-            yield [(None, 0) if c is None else (c.parts[i], c.ndim) for c in columns]
+    def _partitions(self, columns: tuple[Any, ...]) -> Iterator[list[Any]]:
+        for i in range(len(self.partitions)):
+            yield [(None, 0) if c is None else (c.partitions[i], c.ndim) for c in columns]
 
     def sum(self, kernel: Callable[..., tuple[Any, ...]], columns: tuple[Any, ...], block_rows: int) -> list[Any]:
         """Sum a kernel over all rows, where the rows are."""
         import dask
 
         shipped = dask.delayed(kernel, pure=False, traverse=False)
-        one, add = dask.delayed(_sum_part, pure=False), dask.delayed(_add, pure=False)
+        one, add = dask.delayed(_sum_partition, pure=False), dask.delayed(_add, pure=False)
         sums = [
             one(shipped, block_rows, *parts)
-            for parts, length in zip(self._parts(columns), self.lengths, strict=True)
+            for parts, length in zip(self._partitions(columns), self.lengths, strict=True)
             if length
         ]
         while len(sums) > 1:
@@ -98,15 +98,15 @@ class DaskColumns(Streamed):
         return _compute(sums)[0]
 
     def take(self, columns: tuple[Any, ...], rows: np.ndarray) -> tuple[Any, ...]:
-        """Rows of all columns with the given sorted indices."""
+        """Return the rows of all columns with the given sorted indices."""
         import dask
 
         ends = np.cumsum(self.lengths)
         bounds = np.searchsorted(rows, np.concatenate([[0], ends]))
-        one = dask.delayed(_take_part, pure=False)
+        one = dask.delayed(_take_partition, pure=False)
         wanted = [
             one(rows[bounds[i] : bounds[i + 1]] - (ends[i] - self.lengths[i]), *parts)
-            for i, parts in enumerate(self._parts(columns))
+            for i, parts in enumerate(self._partitions(columns))
             if bounds[i + 1] > bounds[i]
         ]
         found = _compute(wanted)
@@ -114,13 +114,13 @@ class DaskColumns(Streamed):
 
 
 def _frame_array(values: Any, what: str, *, lengths: bool) -> Any:
-    """A DataFrame or Series of Dask as an array, whose partitions are looked at before integers become floats."""
+    """Return a Dask DataFrame or Series as an array, partitions checked before integers become floats."""
     kinds = [values.dtype] if values.ndim == 1 else list(values.dtypes)
     plain = values.to_dask_array(lengths=True if lengths else None)
     if not any(kind.kind in "iu" and kind.itemsize == 8 for kind in kinds):
         return plain
-    looked_at = values.map_partitions(plain_numbers, what, meta=values._meta)
-    return looked_at.to_dask_array(lengths=list(plain.chunks[0]) if lengths else None)
+    checked = values.map_partitions(plain_numbers, what, meta=values._meta)
+    return checked.to_dask_array(lengths=list(plain.chunks[0]) if lengths else None)
 
 
 def _is_frame(X: Any) -> bool:
@@ -128,7 +128,7 @@ def _is_frame(X: Any) -> bool:
 
 
 def _array(X: Any, names: Any, *, lengths: bool) -> Any:
-    """A Dask array of the inputs (n, d), one chunk wide."""
+    """Return a Dask array of the inputs (n, d), one chunk wide."""
     if _is_frame(X):
         text = [str(name) for name, kind in X.dtypes.items() if kind.kind not in "fiub"]
         if text:
@@ -145,29 +145,29 @@ def _array(X: Any, names: Any, *, lengths: bool) -> Any:
 
 
 def _are_names(y: Any) -> bool:
-    """Whether outputs of several columns are given by their names."""
+    """Return whether outputs of several columns are given by their names."""
     return isinstance(y, list | tuple) and len(y) > 0 and all(isinstance(name, str) for name in y)
 
 
 def _selected(X: Any, y: Any, weight: Any, names: Any) -> tuple[Any, Any, Any, Any]:
-    """Columns by name where X is a frame."""
+    """Return inputs, outputs, weights and names; columns are selected by name where X is a frame."""
     if not _is_frame(X):
         if isinstance(y, str) or _are_names(y) or isinstance(weight, str):
             raise TypeError("y and sample_weight can be column names only where X is a DataFrame")
         return X, y, weight, None
-    beside = {"y": y, "sample_weight": weight}
+    others = (y, weight)
     columns = [str(c) for c in X.columns]
-    named = [b for b in beside.values() if isinstance(b, str)] + (list(y) if _are_names(y) else [])
+    named = [b for b in others if isinstance(b, str)] + (list(y) if _are_names(y) else [])
     wanted = list(names) if names is not None else [c for c in columns if c not in named]
     missing = [c for c in [*wanted, *named] if c not in columns]
     if missing:
         raise ValueError(f"the Dask DataFrame has no column {', '.join(map(repr, missing))}; it has {columns}")
-    y, weight = (X[b] if isinstance(b, str) else X[list(b)] if _are_names(b) else b for b in beside.values())
+    y, weight = (X[b] if isinstance(b, str) else X[list(b)] if _are_names(b) else b for b in others)
     return X[wanted], y, weight, wanted
 
 
-def _beside(X: Any, values: Any, what: str, *, lengths: bool, columns: int = 1) -> Any:
-    """Outputs or weights as a Dask array with the partitions of X; of several columns (n, columns)."""
+def _auxiliary(X: Any, values: Any, what: str, *, lengths: bool, columns: int = 1) -> Any:
+    """Return outputs or weights as a Dask array with the partitions of X; of several columns (n, columns)."""
     import dask.array as da
 
     if values is None:
@@ -196,16 +196,16 @@ def _beside(X: Any, values: Any, what: str, *, lengths: bool, columns: int = 1) 
 
 
 def stream(X: Any, y: Any, weight: Any, names: Any, columns: int = 1) -> tuple[Any, Any, Any, Any]:
-    """Streamed columns of Dask collections, and the names of the inputs; see `skmoe.tables.inputs.stream`."""
+    """Return streamed columns of Dask collections and the names of inputs; see `skmoe.tables.inputs.stream`."""
     X, y, weight, names_found = _selected(X, y, weight, names)
     table = _array(X, names, lengths=True)
-    beside = (
-        _beside(table, y, "y", lengths=True, columns=columns),
-        _beside(table, weight, "sample_weight", lengths=True),
+    others = (
+        _auxiliary(table, y, "y", lengths=True, columns=columns),
+        _auxiliary(table, weight, "sample_weight", lengths=True),
     )
     if 0 in table.shape:
         raise ValueError(f"X must have at least one row and one column; got shape {table.shape}")
-    views = [None if c is None else DaskColumns(c) for c in (table, *beside)]
+    views = [None if c is None else DaskColumns(c) for c in (table, *others)]
     return *views, names_found
 
 
@@ -223,8 +223,8 @@ def apply(
 
     X, y, _, _ = _selected(X, y, None, names)
     table = _array(X, names, lengths=False)
-    beside = _beside(table, y, "y", lengths=False, columns=columns)
-    more = () if beside is None else (beside, "i" if columns == 1 else "il")
+    outputs = _auxiliary(table, y, "y", lengths=False, columns=columns)
+    more = () if outputs is None else (outputs, "i" if columns == 1 else "il")
 
     def on_block(x: Any, *rest: Any) -> Any:
         return function(_numbers(x, 2), *(_numbers(r, 1 if columns == 1 else 2) for r in rest))

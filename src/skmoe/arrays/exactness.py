@@ -17,12 +17,12 @@ __all__ = ["EXACT", "Rounded", "rounded", "rounded_in"]
 
 EXACT = 2**53
 """Up to here all whole numbers are doubles."""
-KEPT = 2  # different examples: enough to tell whether a column is constant
+KEPT = 2  # different examples: enough to see whether a column is constant
 
 
 @dataclass(frozen=True)
 class Rounded:
-    """How many whole numbers double precision would change, and one or two different ones; two records add up."""
+    """Count of whole numbers that double precision would change, and one or two different ones; two records add up."""
 
     count: int = 0
     examples: tuple[int, ...] = ()
@@ -34,8 +34,8 @@ class Rounded:
         return Rounded(self.count + other.count, _different([*self.examples, *other.examples]))
 
     @property
-    def words(self) -> str:
-        """What is said of a column that holds them."""
+    def message(self) -> str:
+        """Finding about a column that holds them."""
         return f"holds whole numbers that double precision would round, such as {self.examples[0]!s:.40}"
 
 
@@ -43,7 +43,7 @@ NONE = Rounded()
 
 
 def rounded(values: np.ndarray) -> Rounded:
-    """Those of an array of integers, or of Python objects, that double precision would change.
+    """Count the integers, or Python objects, of an array that double precision would change.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def rounded(values: np.ndarray) -> Rounded:
     Returns
     -------
     Rounded
-        How many there are, with examples.
+        Their count, with examples.
     """
     if values.dtype.kind == "O":
         found = [int(v) for v in values.ravel() if _is_changed(v)]
@@ -71,7 +71,7 @@ def rounded(values: np.ndarray) -> Rounded:
 
 
 def rounded_in(values: Any) -> Rounded:
-    """The same for a column of pyarrow; dates, floats and text are none of its business.
+    """Count the numbers of a pyarrow column that double precision would change; dates, floats and text are passed over.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def rounded_in(values: Any) -> Rounded:
     Returns
     -------
     Rounded
-        How many there are, with examples.
+        Their count, with examples.
     """
     import pyarrow.compute as pc
     import pyarrow.types as types
@@ -89,16 +89,16 @@ def rounded_in(values: Any) -> Rounded:
     whole = types.is_int64(values.type) or types.is_uint64(values.type)
     if not whole and not types.is_decimal(values.type):
         return NONE
-    there = values.drop_null() if values.null_count else values
+    present = values.drop_null() if values.null_count else values
     if whole:
-        return rounded(there.to_numpy())
-    ends = pc.min_max(there).as_py().values() if len(there) else ()
-    large = any(abs(end) > EXACT for end in ends)
-    return rounded(np.array(there.to_pylist(), dtype=object)) if large else NONE
+        return rounded(present.to_numpy())
+    extremes = pc.min_max(present).as_py().values() if len(present) else ()
+    large = any(abs(extreme) > EXACT for extreme in extremes)
+    return rounded(np.array(present.to_pylist(), dtype=object)) if large else NONE
 
 
 def _is_changed(value: Any) -> bool:
-    """Whether a Python object is a whole number that is no double."""
+    """Return whether a Python object is a whole number that is no double."""
     if isinstance(value, Decimal):
         if not value.is_finite() or value != value.to_integral_value():
             return False

@@ -1,4 +1,4 @@
-"""Memory: how much is there, requests for more refused before any is taken, and what is freed kept for the next."""
+"""Memory: how much is available, refusal of requests for more before any is taken, and reuse of freed blocks."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["bytes_there", "check_memory", "gigabytes", "keep_freed_memory"]
+__all__ = ["available_bytes", "check_memory", "gigabytes", "keep_freed_memory"]
 
-PART = 0.8  # of the memory that is there: others need some too
+USABLE_SHARE = 0.8  # of the available memory: other programs need some too
 MEMINFO = Path("/proc/meminfo")
 LARGEST_KEPT = 2**25 - 2**15  # bytes, a little below the most that glibc takes for its threshold
 GROUP = Path("/sys/fs/cgroup")  # where a container's own limit stands
 
 
-def bytes_there() -> float:
-    """Memory that a request may take: most of what is free, any amount where the system does not tell."""
-    found = [part for part in (_free(), _left_to_the_group()) if part is not None]
+def available_bytes() -> float:
+    """Return the bytes that a request may take: most of the free memory, or infinity where that is not known."""
+    found = [size for size in (_free(), _left_in_container()) if size is not None]
     if found:
-        return PART * min(found)
-    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:  # how much of it is free is not told
+        return USABLE_SHARE * min(found)
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:  # how much of it is free is not reported
         return 0.5 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return float("inf")
 
 
 def _free() -> float | None:
-    """Memory that programs can still be given, by the kernel's own estimate."""
+    """Return the kernel's estimate of the memory that programs can still be given."""
     if not MEMINFO.exists():
         return None
     for line in MEMINFO.read_text().splitlines():
@@ -35,8 +35,8 @@ def _free() -> float | None:
     return None
 
 
-def _left_to_the_group() -> float | None:
-    """What a container may still take, where it has a limit."""
+def _left_in_container() -> float | None:
+    """Return the memory that a container may still take; None where it has no limit."""
     try:
         most = (GROUP / "memory.max").read_text().strip()
         used = int((GROUP / "memory.current").read_text())
@@ -46,7 +46,7 @@ def _left_to_the_group() -> float | None:
 
 
 def keep_freed_memory() -> None:
-    """Have the C library keep the memory of arrays that are freed, for those that come next.
+    """Let the C library keep the memory of arrays that are freed, for later ones.
 
     glibc gives blocks back to the system that are larger than the largest one freed so far, and the end of its memory
     where that is twice as large. The temporaries of a block of rows, a few megabytes each, would be had anew page by
@@ -57,22 +57,22 @@ def keep_freed_memory() -> None:
 
 
 def gigabytes(size: float) -> str:
-    """A size in words."""
+    """Return a size as text."""
     return f"{size / 1e9:.0f} GB" if size >= 10e9 else f"{size / 1e9:.2g} GB"
 
 
 def check_memory(needed: float, what: str, advice: str) -> None:
-    """Refuse what needs more memory than is there.
+    """Refuse work that needs more memory than is available.
 
     Parameters
     ----------
     needed : float
         Bytes.
     what, advice : str
-        What needs them, and what to do instead.
+        The work that needs them, and what to do instead.
     """
-    there = bytes_there()
-    if needed > there:
+    available = available_bytes()
+    if needed > available:
         raise ValueError(
-            f"{what} needs about {gigabytes(needed)} of memory, and {gigabytes(there)} are there; {advice}"
+            f"{what} needs about {gigabytes(needed)} of memory, and {gigabytes(available)} are available; {advice}"
         )

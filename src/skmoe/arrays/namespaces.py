@@ -1,6 +1,6 @@
-"""Array namespaces and devices: the one module that tells NumPy, PyTorch and CuPy apart.
+"""Array namespaces and devices: the one module that treats NumPy, PyTorch and CuPy differently.
 
-Kernels elsewhere are written against the Array API standard. What the standard leaves out, and the traffic of small
+Kernels elsewhere are written against the Array API standard. What the standard leaves out, and copies of small
 matrices between the device of the rows and the host, is here.
 """
 
@@ -35,7 +35,7 @@ NUMPY = compat.array_namespace(np.empty(0))
 
 
 def array_namespace(*arrays: Array) -> Any:
-    """The namespace of some arrays; NumPy's is known at a glance, which kernels of small blocks ask for often."""
+    """Return the namespace of some arrays, fast for NumPy, since kernels of small blocks call this often."""
     for x in arrays:
         if type(x) is not np.ndarray:
             return compat.array_namespace(*arrays)
@@ -43,12 +43,12 @@ def array_namespace(*arrays: Array) -> Any:
 
 
 def is_array(x: object) -> bool:
-    """Whether `x` belongs to an Array API namespace (a DataFrame or a list does not)."""
+    """Return whether `x` belongs to an Array API namespace (a DataFrame or a list does not)."""
     return compat.is_array_api_obj(x)
 
 
 def on_accelerator(x: Array) -> bool:
-    """Whether an array lives on a GPU or the like."""
+    """Return whether an array is on a GPU or another accelerator."""
     return compat.is_cupy_array(x) or (compat.is_torch_array(x) and x.device.type != "cpu")
 
 
@@ -70,7 +70,7 @@ def to_device(small: Any, like: Array) -> Array:
 
 
 def multiply_into(out: Array, a: Array, b: Array) -> None:
-    """Write ``a * b`` into a slice of another array; the standard has no word for it, and a copy more is felt."""
+    """Write ``a * b`` into a slice of another array; the standard cannot, and one more copy costs time."""
     if isinstance(out, np.ndarray):
         np.multiply(a, b, out=out)
     elif compat.is_torch_array(out) or compat.is_cupy_array(out):
@@ -80,23 +80,23 @@ def multiply_into(out: Array, a: Array, b: Array) -> None:
 
 
 def exponentiate(x: Array) -> Array:
-    """The exponential of `x`, written over it where the library can."""
+    """Return the exponential of `x`, overwriting it where the library can."""
     if isinstance(x, np.ndarray):
         return np.exp(x, out=x)
     return x.exp_() if compat.is_torch_array(x) else array_namespace(x).exp(x)
 
 
 def columns(X: Array) -> Array:
-    """Block of rows (b, d) as a float64 (d, b) view: for matrix products, which do not mind the layout."""
+    """Return the block of rows (b, d) as a float64 (d, b) view: for matrix products, which take any layout."""
     xp = array_namespace(X)
     return xp.astype(xp.matrix_transpose(X), xp.float64, copy=False)
 
 
 def rows_last(X: Array) -> Array:
-    """Block of rows (b, d) as a contiguous float64 (d, b) array.
+    """Return the block of rows (b, d) as a contiguous float64 (d, b) array.
 
     Channels by rows is the layout of every kernel: a channel is then contiguous, so that elementwise work runs at
-    memory speed. The Array API has no word for contiguity, hence the names of libraries below.
+    memory speed. The Array API does not define contiguity, hence the names of libraries below.
     """
     if isinstance(X, np.ndarray):
         return np.ascontiguousarray(X.T, dtype=np.float64)
@@ -109,12 +109,12 @@ def rows_last(X: Array) -> Array:
 
 
 def design(X: Array, intercept: bool) -> Array:
-    """Block of rows (b, d) as (d, b), or (d + 1, b) with a last channel of ones."""
+    """Return the block of rows (b, d) as (d, b), or (d + 1, b) with a last channel of ones."""
     Z = rows_last(X)
     return with_ones(Z) if intercept else Z
 
 
 def with_ones(Z: Array) -> Array:
-    """A block (d, b) with a last channel of ones, (d + 1, b)."""
+    """Return a block (d, b) with a last channel of ones, (d + 1, b)."""
     xp = array_namespace(Z)
     return xp.concat([Z, xp.ones((1, Z.shape[1]), dtype=Z.dtype, device=device(Z))], axis=0)

@@ -1,4 +1,4 @@
-r"""Weighted products over rows: the matrix products that every stage is made of.
+r"""Weighted products over rows: the matrix products that every stage uses.
 
 A block of rows is laid out ``Z (d, b)`` (`skmoe.arrays.namespaces.rows_last`), weights ``C (m, b)``, one channel a row.
 """
@@ -39,12 +39,12 @@ def _triangle(d: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def gram_channels(d: int, m: int) -> int:
-    """Float64 values a row that `weighted_grams` holds at a time, for choosing the block size."""
+    """Return float64 values a row that `weighted_grams` holds at a time, for choosing the block size."""
     return d * (d + 1) // 2 if m * MANY_CHANNELS >= d else 2 * d
 
 
 def monomials(Z: Array) -> Array:
-    """All products ``z_i z_j``, i <= j, of a block (d, b): a (d (d + 1) / 2, b) array."""
+    """Return all products ``z_i z_j``, i <= j, of a block (d, b): a (d (d + 1) / 2, b) array."""
     d, b = Z.shape
     M = array_namespace(Z).empty((d * (d + 1) // 2, b), dtype=Z.dtype, device=device(Z))
     end = 0
@@ -56,7 +56,7 @@ def monomials(Z: Array) -> Array:
 
 @lru_cache(maxsize=64)
 def _group_places(d: int) -> np.ndarray:
-    """Where the products i <= j stand among those of `_grouped_monomials`."""
+    """Return the positions of the products i <= j among those of `_grouped_monomials`."""
     i, j = _triangle(d)
     first = i - i % GROUP
     starts = np.concatenate([[0], np.cumsum([min(GROUP, d - f) * (d - f) for f in range(0, d, GROUP)])])
@@ -64,7 +64,7 @@ def _group_places(d: int) -> np.ndarray:
 
 
 def _grouped_monomials(Z: Array) -> Array:
-    """Products ``z_i z_j`` for groups of i, with all j from the first of the group on: few calls, as a GPU likes."""
+    """Return products ``z_i z_j`` for groups of i, with all j from the first of the group on: few calls, for a GPU."""
     d, b = Z.shape
     groups = [(first, min(first + GROUP, d)) for first in range(0, d, GROUP)]
     size = sum((last - first) * (d - first) for first, last in groups)
@@ -78,7 +78,7 @@ def _grouped_monomials(Z: Array) -> Array:
 
 
 def weighted_grams(C: Array, Z: Array) -> Array:
-    r"""Sums over rows of :math:`c\, z z^\top` for each channel of weights, packed.
+    r"""Return the sums over rows of :math:`c\, z z^\top` for each channel of weights, packed.
 
     Returns (m, d (d + 1) / 2): the upper triangles, a sum over rows; see `unpack_symmetric`.
     """
@@ -94,7 +94,7 @@ def weighted_grams(C: Array, Z: Array) -> Array:
 
 
 def unpack_symmetric(packed: np.ndarray) -> np.ndarray:
-    """Symmetric (..., d, d) matrices from packed upper triangles (..., d (d + 1) / 2), on the host."""
+    """Return symmetric (..., d, d) matrices from packed upper triangles (..., d (d + 1) / 2), on the host."""
     d = int((np.sqrt(8 * packed.shape[-1] + 1) - 1) / 2)
     i, j = _triangle(d)
     full = np.empty((*packed.shape[:-1], d, d))
@@ -104,7 +104,7 @@ def unpack_symmetric(packed: np.ndarray) -> np.ndarray:
 
 
 def place_blocks(blocks: np.ndarray, q: int) -> np.ndarray:
-    """Symmetric blocks (q (q + 1) / 2, D, D) of an upper triangle laid out as one (q D, q D) matrix."""
+    """Return symmetric blocks (q (q + 1) / 2, D, D) of an upper triangle laid out as one (q D, q D) matrix."""
     D = blocks.shape[-1]
     H = np.empty((q, D, q, D))
     i, j = _triangle(q)
@@ -115,20 +115,20 @@ def place_blocks(blocks: np.ndarray, q: int) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def index_table(q: int, order: int) -> tuple[np.ndarray, np.ndarray]:
-    """Multi-indices i1 <= ... <= ir of q symbols, (N, r), and the factors that make their products orthonormal."""
+    """Return multi-indices i1 <= ... <= ir of q symbols, (N, r), and factors that make their products orthonormal."""
     table = np.array(list(combinations_with_replacement(range(q), order)), dtype=np.intp).reshape(-1, order)
     repeats = [np.prod([factorial(c) for c in np.unique(row, return_counts=True)[1]]) for row in table]
     return table, 1 / np.sqrt(np.array(repeats, dtype=np.float64))
 
 
 def coefficients(T: np.ndarray) -> np.ndarray:
-    """Entries of a symmetric tensor as orthonormal Hermite coefficients (N,): squared norm |T|^2 / r!."""
+    """Return the entries of a symmetric tensor as orthonormal Hermite coefficients (N,): squared norm |T|^2 / r!."""
     table, scale = index_table(T.shape[0], T.ndim)
     return scale * T[tuple(table.T)]
 
 
 def tensor(values: np.ndarray, q: int, order: int) -> np.ndarray:
-    """The symmetric tensor with the given orthonormal Hermite coefficients; undoes `coefficients`."""
+    """Return the symmetric tensor with the given orthonormal Hermite coefficients; undoes `coefficients`."""
     table, scale = index_table(q, order)
     T = np.empty((q,) * order)
     for legs in permutations(range(order)):

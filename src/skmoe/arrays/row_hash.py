@@ -1,4 +1,4 @@
-"""A number that tells one table of rows from another: a hash of each row, added up over rows.
+"""A hash of a table: the hashes of its rows, added up.
 
 Inputs, output and weight of a row are hashed together, so that the sum changes with which of them belong together; it
 does not change with the order of rows, with blocks or with where they live. It guards against mistakes, not forgers.
@@ -40,7 +40,7 @@ def _kernel(X: Array, y: Array, weight: Array | None) -> tuple[np.ndarray, np.nd
 
 
 def _bits(column: np.ndarray) -> np.ndarray:
-    """Numbers as their bits; zero has one sign."""
+    """Return numbers as their bits; zero has one sign."""
     return (np.asarray(column, dtype=np.float64) + 0.0).view(np.uint64)
 
 

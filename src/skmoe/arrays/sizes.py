@@ -1,4 +1,4 @@
-"""Sizes of numbers that a fit can carry: what is outside is refused by the name of its column.
+"""Sizes of numbers that a fit can represent; columns outside are refused by name.
 
 Variances are squares. Numbers whose squares are no floating-point numbers any more, or hardly, give coefficients whose
 standard errors cannot be written down, so that they are refused before anything is learned from them. Within these
@@ -32,16 +32,16 @@ LARGEST, SMALLEST = 1e145, 1e-145
 FLAT = 8
 """A column whose values lie within so many units of their last digit is constant: the rest is rounding."""
 FAR = 1e4
-"""Distance from zero, over the spread, from which on a column is counted from a value of its own: variances of
+"""Distance from zero, over the standard deviation, from which on a column has an origin of its own: variances of
 predictions lose the square of this to rounding."""
 FAR_OUTPUT = 1e8
-"""The same of outputs, from which on predictions, which are in their units, could not be written to six digits."""
+"""Likewise for outputs: from here on predictions, which are in their units, could not be written to six digits."""
 
 KNOWN_NOISE = 1e10
-"""Times the spread of the outputs, and part of it, beyond which a noise that is given leaves no digits to the rest."""
+"""Ratio of a given noise scale to the standard deviation of y, or its inverse, beyond which no digits are left."""
 
 UNIT = np.array([1e-6, 1e6])
-"""Sizes of inputs and outputs that a model with experts of unit length can speak of."""
+"""Sizes of inputs and outputs that suit a model with experts of unit length."""
 STANDARD = np.array([1e-3, 1e3])
 """Largest values of columns that may be standard Gaussian."""
 
@@ -66,17 +66,17 @@ class Span:
 
 
 def flat_columns(span: Span) -> np.ndarray:
-    """Which columns are constant but for rounding."""
+    """Return which columns are constant but for rounding."""
     return span.width <= FLAT * np.spacing(span.largest)
 
 
 def far_columns(span: Span, deviation: np.ndarray) -> np.ndarray:
-    """Which columns lie far from zero beside their spread; constant ones do not."""
+    """Return which columns lie far from zero relative to their standard deviation; constant ones do not."""
     return ~flat_columns(span) & (span.largest > FAR * deviation)
 
 
 def column_names(which: np.ndarray, names: Sequence[str] | None) -> list[str]:
-    """Names of the columns that are marked, or their numbers where there are no names."""
+    """Return the names of the columns that are marked, or their numbers where there are no names."""
     return [repr(str(names[i])) if names is not None else str(i) for i in np.flatnonzero(which).tolist()]
 
 
@@ -122,7 +122,7 @@ def _check_output(output: Span) -> None:
 
 
 def _power(size: float) -> int:
-    """Power of ten that brings numbers of a size to about one."""
+    """Return the power of ten that brings numbers of a size to about one."""
     return min(300, -int(np.floor(np.log10(min(size, np.finfo(float).max)))))
 
 
@@ -133,7 +133,7 @@ def _bounds() -> str:
 def check_without_intercept(span: Span, origin: np.ndarray, names: Sequence[str] | None, model: str) -> None:
     """Refuse columns far from zero, `origin` where they are, for a model without intercepts.
 
-    One such column stands in for the intercept. Two, or one beside a constant, can hardly be told apart.
+    One such column stands in for the intercept. Two, or one and a constant, can hardly be distinguished.
     """
     far = origin != 0
     if np.sum(far | (flat_columns(span) & (span.largest > 0))) > 1:
@@ -147,7 +147,7 @@ def check_without_intercept(span: Span, origin: np.ndarray, names: Sequence[str]
 def check_unit_sizes(
     inputs: np.ndarray, output: float | None, names: Sequence[str] | None, *, standard: bool = False
 ) -> None:
-    """Refuse rows that the paper's model, experts and gate vectors of about unit length, cannot speak of.
+    """Refuse rows whose sizes do not suit the paper's model, with experts and gate vectors of about unit length.
 
     Parameters
     ----------
@@ -158,14 +158,14 @@ def check_unit_sizes(
     names : sequence of str, optional
         Names of the columns.
     standard : bool
-        Whether inputs are said to be standard Gaussian.
+        Whether inputs are declared to be standard Gaussian.
     """
     least, most = (STANDARD if standard else UNIT).tolist()
     bad = (inputs > most) | ((inputs > 0) & (inputs < least))
     if np.any(bad):
-        said = "are said to be standard Gaussian" if standard else "meet experts of unit length"
+        assumed = "are said to be standard Gaussian" if standard else "meet experts of unit length"
         found = f"X has columns whose largest number is {float(inputs[bad][0]):.2g}: {listed(column_names(bad, names))}"
-        found += f". Here inputs {said}; bring their sizes between {least:g} and {most:g}"
+        found += f". Here inputs {assumed}; bring their sizes between {least:g} and {most:g}"
         raise ValueError(Advised(found, Advice.INPUT_LAW) if standard else found)
     if output is not None and not UNIT[0] <= output <= UNIT[1]:
         raise ValueError(
@@ -184,7 +184,7 @@ def check_far_output(mean: float, deviation: float) -> None:
 
 
 def check_known_noise(noise: str | float, deviation: float) -> None:
-    """Refuse a noise scale that is given and has nothing to do with outputs of this spread."""
+    """Refuse a given noise scale that is far from the standard deviation of the outputs."""
     if isinstance(noise, str) or deviation / KNOWN_NOISE <= noise <= deviation * KNOWN_NOISE:
         return
     raise ValueError(

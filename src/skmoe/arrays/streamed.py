@@ -46,7 +46,7 @@ class Streamed:
         raise NotImplementedError
 
     def take(self, columns: tuple[Any, ...], rows: np.ndarray) -> tuple[Any, ...]:
-        """Rows of all columns with the given sorted indices; reading ends with the last of them."""
+        """Return the rows of all columns with the given sorted indices; reading ends with the last of them."""
         parts: list[tuple[Any, ...]] = []
         start = 0
         for chunk in self.chunks(columns):

@@ -20,12 +20,12 @@ from skmoe.arrays.sizes import (
 
 __all__ = ["TableMoments", "table_moments"]
 
-LOOK_ROWS = 4096  # rows among which one with weight is looked for, where the first has none
+SEARCHED_ROWS = 4096  # rows searched for one with weight, where the first has none
 
 
 @dataclass(frozen=True)
 class TableMoments:
-    """What one pass over a table tells."""
+    """Moments and ranges of a table, from one pass over it."""
 
     rows: int  # with weight
     total: float  # weight of all rows
@@ -36,15 +36,15 @@ class TableMoments:
     cross: np.ndarray  # (d,), covariance of the inputs with the output
     low: np.ndarray  # (d,), smallest value of each input among rows with weight
     high: np.ndarray  # (d,), largest
-    origin: np.ndarray | None = None  # (d,), what columns far from zero are counted from; None where there are none
+    origin: np.ndarray | None = None  # (d,), origin of columns far from zero; None where there are none
 
     @property
     def flat(self) -> np.ndarray:
-        """Which columns are constant but for rounding, (d,)."""
+        """Mask of the columns that are constant but for rounding, (d,)."""
         return flat_columns(Span(self.low, self.high))
 
     def from_zero(self, names: Sequence[str] | None, model: str) -> TableMoments:
-        """The same for a model without intercepts, which counts all columns from zero."""
+        """Return the moments for a model without intercepts, with all origins at zero."""
         if self.origin is None:
             return self
         check_without_intercept(Span(self.low, self.high), self.origin, names, model)
@@ -102,7 +102,7 @@ def table_moments(
         w = None if w is None else xp.astype(w, xp.float64, copy=False) * weight_scale
         inside = Z if w is None else xp.where(w > 0, Z, to_device(one, x)[:, None])
         span = _Range(xp.min(inside, axis=1), xp.max(inside, axis=1))
-        with np.errstate(invalid="ignore", over="ignore"):  # infinities and sizes are looked at, and refused below
+        with np.errstate(invalid="ignore", over="ignore"):  # infinities and sizes are refused below
             Z = Z - to_device(one, x)[:, None]
             S = (Z if w is None else Z * w) @ Z.T
         varies = xp.astype(Z[-1, :] != 0, xp.float64)
@@ -139,9 +139,9 @@ def table_moments(
 def _one_row(
     X: Array, y: Array | None, weight: Array | None, working: Callable[[Array], Array] | None = None
 ) -> np.ndarray:
-    """A row with weight: its inputs, a zero, and its output if there are any."""
+    """Return a row with weight: its inputs, a zero, and its output if there are any."""
     n = X.shape[0]
-    for index in (np.zeros(1, dtype=np.int64), np.arange(0, n, -(-n // LOOK_ROWS))):
+    for index in (np.zeros(1, dtype=np.int64), np.arange(0, n, -(-n // SEARCHED_ROWS))):
         x, t, w = take_rows((X, y, weight), index)
         able = np.flatnonzero(np.ones(1) if w is None else to_numpy(w) > 0)
         if able.size:

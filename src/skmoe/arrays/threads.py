@@ -45,16 +45,16 @@ def _libraries() -> ThreadpoolController:
 def _set_blas_threads(numbers: Iterable[int | None]) -> None:
     """Set the threads of each BLAS, from whichever Python thread.
 
-    From 3.7 on threadpoolctl heeds one Python thread alone, the first that ever set a number, and ignores all others
-    without a word. The lock of `_OneBlasThread` serves its purpose here, so that it is told to forget that thread.
+    From 3.7 on threadpoolctl heeds one Python thread alone, the first that ever set a number, and silently ignores
+    all others. The lock of `_OneBlasThread` serves its purpose here, so that thread is cleared.
     """
     for library, number in zip(_libraries().lib_controllers, numbers, strict=True):
-        if number is None:  # a library that does not tell its number
+        if number is None:  # a library that does not report its number
             continue
-        forget = getattr(library, "clear_controlling_thread", lambda force: None)
-        forget(force=True)
+        clear = getattr(library, "clear_controlling_thread", lambda force: None)
+        clear(force=True)
         library.set_num_threads(number)
-        forget(force=True)
+        clear(force=True)
 
 
 class _OneBlasThread:
@@ -82,7 +82,7 @@ class _OneBlasThread:
 
     @property
     def active(self) -> bool:
-        """Whether some caller is inside."""
+        """Return whether any caller is inside the context."""
         return self._depth > 0
 
 
@@ -133,7 +133,7 @@ def with_one_blas_thread(function: Callable[P, T]) -> Callable[P, T]:
 
 @contextmanager
 def one_openmp_thread() -> Iterator[None]:
-    """Context in which OpenMP, by which scikit-learn clusters rows, runs on one thread.
+    """Hold OpenMP, with which scikit-learn clusters rows, on one thread.
 
     On a busy machine its threads wait for one another far longer than a thousand rows take.
     """
@@ -146,7 +146,7 @@ def _blas_threads() -> int:
 
 
 def threads_allowed() -> int:
-    """Threads that blocks may use: what the BLAS was allowed before it was held on one."""
+    """Return threads that blocks may use: what the BLAS was allowed before it was held on one."""
     return one_blas_thread.allowed if one_blas_thread.active else _blas_threads()
 
 
@@ -155,7 +155,7 @@ def in_order(kernel: Callable[..., Any], blocks: Iterable[tuple[Any, ...]], thre
     waiting: deque[Future[Any]] = deque()
     with one_blas_thread, ThreadPoolExecutor(threads) as pool:
         for block in blocks:
-            # what the caller asked of NumPy about overflow holds in the threads as well
+            # the caller's np.errstate holds in the threads as well
             waiting.append(pool.submit(copy_context().run, kernel, *block))
             if len(waiting) >= AHEAD * threads:
                 yield waiting.popleft().result()

@@ -12,7 +12,7 @@ DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u
 
 
 def visible(text: str, *, keep: str = "") -> str:
-    r"""The text with escapes in place of characters that would move the cursor, colour text or turn its direction.
+    r"""Return the text with escapes for characters that would move the cursor, colour text or turn its direction.
 
     Parameters
     ----------

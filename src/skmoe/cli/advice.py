@@ -34,5 +34,5 @@ COMMAND_LINE = {
 def worded(said: object) -> str:
     """Return what an error, a warning or a note says, with advice in the words of the command line."""
     first = said.args[0] if isinstance(said, BaseException) and said.args else said
-    in_words = getattr(first, "worded", None)  # of `skmoe.arrays.advice.Advised`, which is slow to import
-    return str(said) if in_words is None else str(in_words(COMMAND_LINE))
+    rendered = getattr(first, "rendered", None)  # of `skmoe.arrays.advice.Advised`, which is slow to import
+    return str(said) if rendered is None else str(rendered(COMMAND_LINE))

@@ -47,18 +47,18 @@ def check_request(rows: RowsToFit, spec: ModelSpec, n_experts: int | str, config
     k = config.number.most_experts if isinstance(n_experts, str) else int(n_experts)
     if rows.weight is None:
         k = min(k, max(1, int(n // expert_rows(spec, columns, config))))
-    there = memory.bytes_there()
+    available = memory.available_bytes()
 
     def needed(number: int) -> float:
         return bytes_needed(spec, n, columns, number)
 
-    if needed(k if not isinstance(n_experts, str) else 1) <= there:
+    if needed(k if not isinstance(n_experts, str) else 1) <= available:
         return n_experts if isinstance(n_experts, str) else k
-    most = experts_in_memory(needed, k, there)
+    most = experts_in_memory(needed, k, available)
     can = f"at most {most} experts can be carried" if most else "not even one expert can be carried: use fewer columns"
     fewer = f" ({k} of them, which {n} rows can carry)" if n_experts != k and not isinstance(n_experts, str) else ""
     asked = f"{k} experts at most" if isinstance(n_experts, str) else f"{n_experts} experts"
     raise ValueError(
         f"{asked} over {columns} columns{fewer} need about {memory.gigabytes(needed(k))} of memory for "
-        f"their information and covariance matrices, and {memory.gigabytes(there)} are there: {can}"
+        f"their information and covariance matrices, and {memory.gigabytes(available)} are available: {can}"
     )

@@ -238,7 +238,7 @@ def as_numbers(values: Any, name: str, decimal: str = ".") -> np.ndarray:
     else:
         numbers, rounded = numbers_of(values, name)
     if rounded:
-        raise TableError(f"column {name!r} {rounded.words}; subtract its smallest value, or leave the column out")
+        raise TableError(f"column {name!r} {rounded.message}; subtract its smallest value, or leave the column out")
     return numbers
 
 

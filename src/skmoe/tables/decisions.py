@@ -184,7 +184,7 @@ def _one_number(profile: ColumnProfile, kind: str, missing: str, dates: Sequence
             said = f"column {name!r}: {words} filled with {_shown(fill, 'clock' if clock else kind)}"
             notes.append(said + (f", and the input '{name}={GAP}' says where" if flag else ""))
     if kind == "number" and profile.rounded:
-        words = f"{profile.rounded.words} ({_rows(profile.rounded.count)}): subtract its smallest value"
+        words = f"{profile.rounded.message} ({_rows(profile.rounded.count)}): subtract its smallest value"
         return Decision(name, bad=words)
     first = found.first if kind == "date" else 0.0
     filled = 0 if fill is None else gaps

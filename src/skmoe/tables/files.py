@@ -266,7 +266,7 @@ class FileTable:
             self._exact.add(name)
         if found:
             raise TableError(
-                f"column {name!r} of {self.where} {found.words}; subtract its smallest value, or leave the column out"
+                f"column {name!r} of {self.where} {found.message}; subtract its smallest value, or leave the column out"
             )
 
     def _sound(self, rows: Any) -> Any:

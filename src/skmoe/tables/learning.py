@@ -288,12 +288,12 @@ def _check_output(seen: _Pass, request: Request) -> None:
     if target.infinite and not request.beside:  # a bound may be
         raise TableError(f"target {request.target!r} holds infinity; mend those rows")
     if target.rounded:
-        raise TableError(f"target {request.target!r} {target.rounded.words}; subtract its smallest value")
+        raise TableError(f"target {request.target!r} {target.rounded.message}; subtract its smallest value")
     for beside, profile in seen.beside.items():
         if profile.odd or not profile.numbers:
             raise TableError(f"column {beside!r}, which tells of target {request.target!r}, must hold numbers")
         if profile.rounded:
-            raise TableError(f"column {beside!r} {profile.rounded.words}; give it, and the target, in a larger unit")
+            raise TableError(f"column {beside!r} {profile.rounded.message}; give it, and the target, in a larger unit")
     weights = seen.weights
     if weights is not None:
         name = request.weights
@@ -302,7 +302,7 @@ def _check_output(seen: _Pass, request: Request) -> None:
         if weights.low < 0 or weights.infinite:
             raise TableError(f"weights: column {name!r} must hold finite numbers of at least 0; it has others")
         if weights.rounded:
-            raise TableError(f"weights: column {name!r} {weights.rounded.words}; divide it by its largest value")
+            raise TableError(f"weights: column {name!r} {weights.rounded.message}; divide it by its largest value")
 
 
 def _counts_rows(profile: ColumnProfile, nameless: Sequence[str], request: Request) -> bool:
