@@ -39,7 +39,7 @@ def random_problem(rng, n=80, d=3, k=3, noise="shared", g="linear", xp=np, weigh
     weight = rng.integers(1, 4, n).astype(float) if weighted else None
     map = InputMap(how.pop("center", np.zeros(d)), **how)
     rows = MappedRows.of(xp.asarray(X), xp.asarray(y), map, None if weight is None else xp.asarray(weight))
-    problem = Problem(rows, k, family(g), settings or Settings(noise=noise, penalty=0.3), rows.spread())
+    problem = Problem(rows, k, family(g), settings or Settings(noise=noise, penalty=0.3), rows.y_std())
     sigma = rng.uniform(0.5, 1.5, k) if noise == "per-expert" else np.full(k, 0.7)
     return problem, Theta(rng.standard_normal((k, map.De)), rng.standard_normal((k - 1, map.Dg)), sigma)
 

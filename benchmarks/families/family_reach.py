@@ -42,14 +42,16 @@ def penalty_of(name: str) -> float:
 def from_the_truth(X: np.ndarray, y: np.ndarray, truth: MoEParameters, penalty: float) -> float:
     """Objective per row of the optimum near the truth, in the units of y."""
     family, k = truth.family, len(truth.A)
-    working = None if family.inner is family else family.working
-    moments = table_moments(X, y, None, None, None if working is None else family.typical)
-    scale = standardised(moments, intercept=True, outputs=family.inner.location_scale, working=working)
-    noise = "per-expert" if family.inner.has_scale else 1.0
+    transform_response = None if family.base is family else family.transform_response
+    moments = table_moments(X, y, None, None, None if transform_response is None else family.typical)
+    scale = standardised(
+        moments, intercept=True, outputs=family.base.location_scale, transform_response=transform_response
+    )
+    noise = "per-expert" if family.base.has_scale else 1.0
     rows = MappedRows.of(X, y, scale).subset()
-    one = Problem(rows, 1, family.inner, Settings(noise=noise), 1.0)
+    one = Problem(rows, 1, family.base, Settings(noise=noise), 1.0)
     pooled = maximise(one, pooled_regression(one)).theta.A[0]
-    problem = Problem(rows, k, family.inner, Settings(noise=noise, penalty=penalty, pooled=pooled), 1.0)
+    problem = Problem(rows, k, family.base, Settings(noise=noise, penalty=penalty, pooled=pooled), 1.0)
     fit = maximise(problem, scale.from_parameters(truth))
     cost = fit.log_likelihood - fit.objective
     return float(np.mean(scale.to_parameters(fit.theta, family).log_density(X, y))) - cost

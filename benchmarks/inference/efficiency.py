@@ -60,7 +60,7 @@ SETTINGS = [
 
 def problem_of(X: np.ndarray, y: np.ndarray, truth: MoEParameters) -> Problem:
     rows = MappedRows.of(X, y, InputMap.identity(X.shape[1]))
-    return Problem(rows, len(truth.A), truth.family, Settings(noise="shared", penalty=0.0), rows.spread())
+    return Problem(rows, len(truth.A), truth.family, Settings(noise="shared", penalty=0.0), rows.y_std())
 
 
 def bound_at(truth: MoEParameters, law: scores.InputLaw, n: int, rows: int, rng: np.random.Generator) -> np.ndarray:

@@ -244,7 +244,7 @@ def random_joint_em(problem: Problem, seed: int) -> float:
 
 def from_truth(problem: Problem, truth: MoEParameters) -> float:
     theta = problem.rows.map.from_parameters(truth)
-    fit = maximise(problem, Theta(theta.A, theta.W, np.maximum(theta.sigma, problem.noise_floor)))
+    fit = maximise(problem, Theta(theta.A, theta.W, np.maximum(theta.sigma, problem.least_scale)))
     return fit.log_likelihood if fit.admissible else -np.inf
 
 

@@ -20,4 +20,4 @@ def linear_problem(X: Any, y: Any, k: int, *, whitened: bool = False) -> Problem
     """
     d = X.shape[1]
     inputs = InputMap(np.zeros(d), np.eye(d), intercept=True) if whitened else InputMap.identity(d)
-    return Problem(MappedRows.of(X, y, inputs), k, GaussianFamily.linear(), Settings(), spread=1.0)
+    return Problem(MappedRows.of(X, y, inputs), k, GaussianFamily.linear(), Settings(), y_std=1.0)

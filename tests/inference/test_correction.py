@@ -8,7 +8,7 @@ import pytest
 
 from skmoe import MoERegressor, make_moe
 from skmoe.inference import RoundedOutputWarning
-from skmoe.model.predictive import PredictiveLaw
+from skmoe.model.predictive import PredictiveDistribution
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def test_intervals_widen_away_from_the_data(model):
     line = np.zeros((3, 3))
     line[:, 1] = [0.0, 10.0, 100.0]
     low, high = model.predict_interval(line).T
-    plain = PredictiveLaw((model.parameters_,), np.ones(1), model.calibration_)
+    plain = PredictiveDistribution((model.parameters_,), np.ones(1), model.calibration_)
     ratio = (high - low) / np.diff(plain.interval(line, 0.9), axis=1)[:, 0]
     assert 1 < ratio[0] < 1.1
     assert ratio[0] < ratio[1] < ratio[2]
@@ -44,7 +44,7 @@ def test_intervals_widen_away_from_the_data(model):
 
 def test_gate_uncertainty_draws_weights_together(model):
     unsure = replace(small_sample_of(model), gate_covariance=np.stack([np.eye(4)] * 2))
-    law = PredictiveLaw((model.parameters_,), np.ones(1), corrections=(unsure,))
+    law = PredictiveDistribution((model.parameters_,), np.ones(1), corrections=(unsure,))
     X = np.array([[3.0, -3.0, 3.0]])
     np.testing.assert_allclose(law.with_sure_gate().at(X).weights, model.gate_proba(X))
     assert np.max(law.at(X).weights) < np.max(model.gate_proba(X))

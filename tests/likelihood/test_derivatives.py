@@ -83,13 +83,13 @@ def test_integer_weights_are_repeated_rows(rng, same):
     rows = problem.rows
     index = np.repeat(np.arange(problem.n), rows.weight.astype(int))
     again = MappedRows.of(rows.X[index], rows.y[index], rows.map)
-    repeated = Problem(again, 3, problem.family, problem.settings, again.spread())
+    repeated = Problem(again, 3, problem.family, problem.settings, again.y_std())
     here, there = information(problem, theta), information(repeated, theta)
     assert here.objective == pytest.approx(there.objective, abs=1e-12)
     np.testing.assert_allclose(here.information, there.information, atol=1e-10)
     np.testing.assert_allclose(here.gradient, there.gradient, atol=1e-10)
     np.testing.assert_allclose(score_outer(problem, theta), score_outer(repeated, theta), atol=1e-10)
-    assert problem.noise_floor == pytest.approx(repeated.noise_floor)
+    assert problem.least_scale == pytest.approx(repeated.least_scale)
     assert problem.min_share == pytest.approx(repeated.min_share)
 
 

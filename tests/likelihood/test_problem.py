@@ -26,7 +26,7 @@ def test_rows_laid_out_in_memory_change_nothing(rng):
     assert held.laid_out() is held.rows
     for sums in (lambda p: information(p, theta).information, lambda p: mean_log_likelihood(p, theta)):
         np.testing.assert_allclose(sums(held), sums(problem), atol=1e-12)
-    assert held.rows.spread() == pytest.approx(problem.rows.spread(), rel=1e-12)
+    assert held.rows.y_std() == pytest.approx(problem.rows.y_std(), rel=1e-12)
 
 
 def test_sample_is_of_rows_that_have_weight(rng):
@@ -38,7 +38,7 @@ def test_sample_is_of_rows_that_have_weight(rng):
     assert np.isfinite(mean_log_likelihood(part, theta))
     few = problem.sample(5, np.random.default_rng(0))
     assert few.n == 5
-    assert (few.k, few.De, few.spread) == (problem.k, problem.De, problem.spread)
+    assert (few.k, few.De, few.y_std) == (problem.k, problem.De, problem.y_std)
 
 
 def test_scaled_weights_are_the_same_weights(rng):
@@ -73,8 +73,8 @@ def test_noise_is_held_above_its_floor(rng):
     vector = problem.pack(theta)
     vector[-1] = -50.0
     low = problem.unpack(vector, theta)
-    assert low.sigma[-1] == problem.noise_floor
-    assert list(problem.at_floor(low)) == [False, False, True]
+    assert low.sigma[-1] == problem.least_scale
+    assert list(problem.at_least_scale(low)) == [False, False, True]
     assert not problem.is_admissible(low, np.full(3, 1 / 3))
     assert problem.is_admissible(theta, np.full(3, 1 / 3))
 
@@ -93,7 +93,7 @@ def test_an_expert_of_gross_errors_alone_is_not_admissible_where_tails_are_heavy
     assert problem.is_admissible(apart, np.full(3, 1 / 3))
     student = replace(problem, family=StudentFamily(4.0))
     assert not student.is_admissible(apart, np.full(3, 1 / 3))
-    faded = replace(theta, sigma=np.array([0.01, 0.01, 0.9 * problem.spread]))
+    faded = replace(theta, sigma=np.array([0.01, 0.01, 0.9 * problem.y_std]))
     assert student.is_admissible(faded, np.array([0.5, 0.5, 0.0]))
 
 
@@ -132,7 +132,7 @@ def test_penalty_has_its_gradient_and_curvature(rng, noise, tau):
 
 def test_penalty_is_zero_where_all_experts_are_the_pooled_one_and_explain_nothing(rng):
     problem, theta = penalised(rng, "per-expert", 0.7)
-    flat = Theta(np.tile(problem.settings.pooled, (3, 1)), np.zeros_like(theta.W), np.full(3, problem.spread))
+    flat = Theta(np.tile(problem.settings.pooled, (3, 1)), np.zeros_like(theta.W), np.full(3, problem.y_std))
     assert penalty_at(problem, flat).cost == pytest.approx(0.0, abs=1e-15)
 
 
@@ -141,7 +141,7 @@ def test_penalised_noise_is_that_of_rows_left_out(rng, noise):
     """Where it is small beside the spread, the variance is RSS / (N - charge D) of each expert, or of all."""
     problem, _ = penalised(rng, noise, 0.7)
     dof = noise_dof(problem) * problem.total
-    assert dof == problem.settings.charge * problem.De == 6.0
+    assert dof == problem.settings.dof_correction * problem.De == 6.0
     rows, left = np.array([100.0, 30.0, 50.0]), np.array([1e-6, 3e-6, 2e-6])
     found = problem.family.updated_scales(left, rows, dof, 1.0, 1e-9)
     np.testing.assert_allclose(found**2, left / (rows - 6), rtol=1e-5)

@@ -10,7 +10,7 @@ from skmoe.model.calibration import Calibration
 from skmoe.model.crps import integrated_crps
 from skmoe.model.exponentiated import Exponentiated
 from skmoe.model.families import get_family
-from skmoe.model.law_mixture import LawMixture
+from skmoe.model.family_mixture import FamilyMixture
 from skmoe.model.mixture import Mixture
 
 DOF = np.array([3.0, np.inf, 12.5])
@@ -68,7 +68,7 @@ def test_lognormal_mixtures_score_as_plain_integration_does_without_heavier_tail
 def test_other_families_score_as_sums_and_integrals_do(name, rng):
     family = get_family(name)
     weights, eta, scales = gaussians(8)
-    law = LawMixture(family, weights, 0.5 * eta + 1, scales)
+    law = FamilyMixture(family, weights, 0.5 * eta + 1, scales)
     y = law.sample(rng)
     found = law.crps(y)
     if family.discrete:
@@ -84,21 +84,21 @@ def test_other_families_score_as_sums_and_integrals_do(name, rng):
 
 def test_outputs_of_zero_and_one_have_the_brier_score(rng):
     eta = rng.standard_normal((5, 1))
-    law = LawMixture(get_family("binomial"), np.ones((5, 1)), eta, np.ones(1))
+    law = FamilyMixture(get_family("binomial"), np.ones((5, 1)), eta, np.ones(1))
     chance = 1 / (1 + np.exp(-eta[:, 0]))
     for y in (0.0, 1.0):
         np.testing.assert_allclose(law.crps(np.full(5, y)), (y - chance) ** 2)
 
 
 def test_counts_between_whole_numbers_have_the_score_of_the_integral():
-    law = LawMixture(get_family("poisson"), np.ones((1, 1)), np.log([[3.0]]), np.ones(1))
+    law = FamilyMixture(get_family("poisson"), np.ones((1, 1)), np.log([[3.0]]), np.ones(1))
     below, at, above = (law.crps(np.array([y]))[0] for y in (2.0, 2.25, 3.0))
     assert at == pytest.approx(0.75 * below + 0.25 * above)
 
 
 def test_wide_counts_beside_narrow_ones_are_scored_as_sums(rng):
     weights, eta = np.array([[0.7, 0.3]]), np.log([[2.0, 30000.0]])
-    law = LawMixture(get_family("negative-binomial"), weights, eta, np.array([0.5, 0.3]))
+    law = FamilyMixture(get_family("negative-binomial"), weights, eta, np.array([0.5, 0.3]))
     steps = np.arange(300000.0)
     below = law.cdf(steps[None, :])[0]
     for y in (3.0, 25000.0, 90000.0):

@@ -8,7 +8,7 @@ from sklearn.metrics import r2_score
 from skmoe import MoERegressor
 from skmoe.model.evaluation import log_likelihood, mean_gate, r_squared
 from skmoe.model.parameters import MoEParameters
-from skmoe.model.predictive import PredictiveLaw
+from skmoe.model.predictive import PredictiveDistribution
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def test_r_squared_is_scikit_learns(xp, model, table, weighted):
     for shift in (0.0, 1e6):  # no digits are lost to a far origin
         moved = MoEParameters(model.A, model.W, model.sigma, b=model.b + shift)
         found = r_squared(
-            PredictiveLaw.of(moved),
+            PredictiveDistribution.of(moved),
             xp.asarray(X),
             xp.asarray(y + shift),
             None if weight is None else xp.asarray(weight),
@@ -42,7 +42,7 @@ def test_r_squared_of_one_row_is_not_defined(model):
     with pytest.warns(UndefinedMetricWarning):
         expected = r2_score(y, model.predict(X))
     with pytest.warns(UndefinedMetricWarning, match="two rows"):
-        found = r_squared(PredictiveLaw.of(model), X, y)
+        found = r_squared(PredictiveDistribution.of(model), X, y)
     assert np.isnan(expected)
     assert np.isnan(found)
 
@@ -51,12 +51,12 @@ def test_r_squared_of_one_row_is_not_defined(model):
 def test_r_squared_of_a_constant_output_is_scikit_learns(exact):
     constant = MoEParameters([[0.0]], [[0.0]], 1.0, b=[2.0 if exact else 3.0])
     X, y = np.arange(40_000.0)[:, None], np.full(40_000, 2.0)
-    assert r_squared(PredictiveLaw.of(constant), X, y) == r2_score(y, constant.predict(X)) == float(exact)
+    assert r_squared(PredictiveDistribution.of(constant), X, y) == r2_score(y, constant.predict(X)) == float(exact)
 
 
 def test_r_squared_of_a_constant_output_is_zero_though_its_mean_is_rounded():
     constant = MoEParameters([[0.0]], [[0.0]], 1.0, b=[0.2])
-    assert r_squared(PredictiveLaw.of(constant), np.arange(40_000.0)[:, None], np.full(40_000, 0.1)) == 0.0
+    assert r_squared(PredictiveDistribution.of(constant), np.arange(40_000.0)[:, None], np.full(40_000, 0.1)) == 0.0
 
 
 def test_score_of_an_estimator_on_one_row_or_a_constant_output_is_scikit_learns(rng):

@@ -27,7 +27,7 @@ def family(request):
     return named(request.param)
 
 
-@pytest.fixture(params=[name for name in sorted(LAWS) if named(name).inner.has_scale])
+@pytest.fixture(params=[name for name in sorted(LAWS) if named(name).base.has_scale])
 def family_with_scale(request):
     return named(request.param)
 
@@ -40,7 +40,7 @@ def made(family, rng):
 
 
 def at(family, y, eta, tau):
-    return family.inner.at(family.working(y), eta, np.exp(tau))
+    return family.base.at(family.transform_response(y), eta, np.exp(tau))
 
 
 def slope(function, x):
@@ -58,10 +58,10 @@ def scipy_law(family, eta, tau):
 def test_log_density_is_scipys(xp, family, rng):
     y, eta, tau = made(family, rng)
     t = xp.asarray(y)
-    law = family.inner.at(family.working(t), xp.asarray(eta), xp.asarray(np.exp(tau)))
+    law = family.base.at(family.transform_response(t), xp.asarray(eta), xp.asarray(np.exp(tau)))
     law_of_y = scipy_law(family, eta, tau)
     expected = law_of_y.logpmf(y) if family.discrete else law_of_y.logpdf(y)
-    found = to_numpy(law.log_density) + family.inner.log_base + to_numpy(family.log_jacobian(t))
+    found = to_numpy(law.log_density) + family.base.log_base + to_numpy(family.log_jacobian(t))
     np.testing.assert_allclose(found, expected, atol=1e-10)
 
 
@@ -78,7 +78,7 @@ def test_derivatives_are_those_of_the_log_density(family, rng):
 def test_step_of_em_is_the_score_times_the_scale_of_steps(family, rng):
     y, eta, tau = made(family, rng)
     law = at(family, y, eta, tau)
-    close(law.step_score, law.score * family.inner.step_scale(np.exp(tau)), 1e-12)
+    close(law.step_score, law.score * family.base.step_scale(np.exp(tau)), 1e-12)
     assert law.step_weight is None or np.all(law.step_weight >= 0)
 
 
@@ -92,22 +92,22 @@ def test_expected_curvature_is_the_mean_of_squared_scores(family, rng):
 
 
 def test_scale_slope_is_the_sum_of_scale_scores(family_with_scale, rng):
-    inner = family_with_scale.inner
+    base = family_with_scale.base
     y, eta, tau = made(family_with_scale, rng)
     law, R = at(family_with_scale, y, eta, tau), rng.uniform(size=(3, 60))
     statistic, share = np.sum(R * law.scale_statistic, axis=1), np.sum(R, axis=1)
     expected = np.sum(R * law.scale_score, axis=1)
-    np.testing.assert_allclose(inner.scale_slope(statistic, share, np.exp(tau[:, 0])), expected, rtol=1e-9)
+    np.testing.assert_allclose(base.scale_slope(statistic, share, np.exp(tau[:, 0])), expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("dof", [0.0, 0.01, 2.0])
 def test_updated_scales_make_the_slope_of_their_statistic_zero(family_with_scale, rng, dof):
-    inner = family_with_scale.inner
+    base = family_with_scale.base
     statistic, share = rng.uniform(0.01, 3.0, 4), rng.uniform(0.2, 1.0, 4)
-    scales = inner.updated_scales(statistic, share, dof, 0.6, 1e-9)
-    slopes = inner.scale_slope(statistic, share, scales) - dof * np.tanh(np.log(scales / 0.6))
+    scales = base.updated_scales(statistic, share, dof, 0.6, 1e-9)
+    slopes = base.scale_slope(statistic, share, scales) - dof * np.tanh(np.log(scales / 0.6))
     np.testing.assert_allclose(slopes, 0.0, atol=1e-9)
-    assert np.all(inner.updated_scales(statistic * 1e-12, share, dof, 0.6, 0.05) >= 0.05)
+    assert np.all(base.updated_scales(statistic * 1e-12, share, dof, 0.6, 0.05) >= 0.05)
 
 
 def test_distribution_is_scipys(family, rng):
@@ -137,7 +137,7 @@ def test_outputs_that_cannot_be_are_told(family):
 
 def test_one_wild_predictor_leaves_sums_finite(family):
     y, eta = np.array([3.0, 1.0]) if family.name != "binomial" else np.array([1.0, 0.0]), np.array([[900.0, -900.0]])
-    law = family.inner.at(family.working(y), eta, np.ones((1, 1)))
+    law = family.base.at(family.transform_response(y), eta, np.ones((1, 1)))
     for part in (law.log_density, law.score, law.curvature, law.scale_statistic):
         assert np.all(np.isfinite(part))
 

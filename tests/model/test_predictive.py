@@ -9,7 +9,7 @@ from scipy import integrate, optimize, stats
 from skmoe.arrays.namespaces import to_numpy
 from skmoe.model.calibration import Calibration
 from skmoe.model.parameters import MoEParameters
-from skmoe.model.predictive import Correction, Mixture, PredictiveLaw
+from skmoe.model.predictive import Correction, Mixture, PredictiveDistribution
 
 STUDENT = np.array([3.0, np.inf, 12.5])
 KINDS = {
@@ -298,14 +298,14 @@ def other(model):
 @pytest.mark.parametrize("coverage", [0.1, 0.9, 0.999])
 def test_interval_of_a_model_leaves_equal_tails(xp, rng, model, coverage):
     X = rng.standard_normal((40, 2))
-    law = PredictiveLaw.of(model)
+    law = PredictiveDistribution.of(model)
     low, high = to_numpy(law.interval(xp.asarray(X), coverage)).T
     np.testing.assert_allclose(law.cdf(X, low), (1 - coverage) / 2, atol=1e-9)
     np.testing.assert_allclose(law.cdf(X, high), (1 + coverage) / 2, atol=1e-9)
 
 
 def test_interval_of_a_model_does_not_depend_on_the_blocks(monkeypatch, rng, model):
-    X, law = rng.standard_normal((100, 2)), PredictiveLaw.of(model)
+    X, law = rng.standard_normal((100, 2)), PredictiveDistribution.of(model)
     whole = law.interval(X, 0.9)
     monkeypatch.setattr("skmoe.model.predictive.block_rows_for", lambda channels: 7)
     np.testing.assert_allclose(law.interval(X, 0.9), whole, rtol=1e-12)
@@ -314,7 +314,7 @@ def test_interval_of_a_model_does_not_depend_on_the_blocks(monkeypatch, rng, mod
 def test_law_of_a_model_has_its_density_and_mean(rng, model):
     X = rng.standard_normal((30, 2))
     y = model.sample(X, rng)[0]
-    at = PredictiveLaw.of(model).at(X)
+    at = PredictiveDistribution.of(model).at(X)
     np.testing.assert_allclose(at.logpdf(y), model.log_density(X, y), rtol=1e-10)
     np.testing.assert_allclose(at.mean(), model.predict(X), rtol=1e-12)
 
@@ -322,11 +322,11 @@ def test_law_of_a_model_has_its_density_and_mean(rng, model):
 def test_cdf_of_the_models_own_outputs_is_uniform(rng, model):
     X = rng.standard_normal((5000, 2))
     y, _ = model.sample(X, rng)
-    assert stats.kstest(PredictiveLaw.of(model).cdf(X, y), "uniform").pvalue > 1e-3
+    assert stats.kstest(PredictiveDistribution.of(model).cdf(X, y), "uniform").pvalue > 1e-3
 
 
 def test_density_of_several_members_is_their_weighted_mean(xp, rng, model, other):
-    law = PredictiveLaw((model, other), np.array([0.3, 0.7]))
+    law = PredictiveDistribution((model, other), np.array([0.3, 0.7]))
     X = rng.standard_normal((25, 2))
     y = model.sample(X, rng)[0]
     density = 0.3 * np.exp(model.log_density(X, y)) + 0.7 * np.exp(other.log_density(X, y))
@@ -338,8 +338,8 @@ def test_density_of_several_members_is_their_weighted_mean(xp, rng, model, other
 
 
 def test_calibrated_law_keeps_the_mean_and_widens_the_interval(rng, model):
-    X, plain = rng.standard_normal((20, 2)), PredictiveLaw.of(model)
-    wider = PredictiveLaw((model,), np.ones(1), Calibration(0.0, 1.5))
+    X, plain = rng.standard_normal((20, 2)), PredictiveDistribution.of(model)
+    wider = PredictiveDistribution((model,), np.ones(1), Calibration(0.0, 1.5))
     np.testing.assert_allclose(wider.mean(X), plain.mean(X), rtol=1e-12)
     inside, around = plain.interval(X, 0.9), wider.interval(X, 0.9)
     assert np.all((around[:, 0] < inside[:, 0]) & (around[:, 1] > inside[:, 1]))
@@ -361,7 +361,7 @@ def test_one_corrected_expert_gives_the_textbooks_prediction_interval(rng):
     C = variance * np.linalg.inv(Z.T @ Z)
     member = MoEParameters(beta[None, :-1], np.zeros((1, d)), np.sqrt(rss / n), b=beta[-1:])
     correction = Correction(np.array([np.sqrt(variance)]), np.array([float(freedom)]), C[None])
-    law = PredictiveLaw((member,), np.ones(1), corrections=(correction,))
+    law = PredictiveDistribution((member,), np.ones(1), corrections=(correction,))
     half = stats.t.ppf(0.975, freedom) * np.sqrt(variance * (1 + np.sum((Z_new @ np.linalg.inv(Z.T @ Z)) * Z_new, 1)))
     expected = np.stack([Z_new @ beta - half, Z_new @ beta + half], axis=1)
     np.testing.assert_allclose(law.interval(new, 0.95), expected, rtol=1e-8)
@@ -371,7 +371,7 @@ def test_one_corrected_expert_gives_the_textbooks_prediction_interval(rng):
 def test_uncertain_predictors_widen_experts_by_the_slope_of_the_activation(rng, model):
     X, h = rng.standard_normal((6, 2)), 1e-6
     C = np.stack([np.diag([0.1, 0.2, 0.3]), np.diag([0.0, 0.0, 0.5])])
-    at = PredictiveLaw((model,), np.ones(1), corrections=(Correction(expert_covariance=C),)).at(X)
+    at = PredictiveDistribution((model,), np.ones(1), corrections=(Correction(expert_covariance=C),)).at(X)
     eta = model.predictors(X)
     slope = (model.g(eta + h) - model.g(eta - h)) / (2 * h)
     spread = np.stack([0.1 * X[:, 0] ** 2 + 0.2 * X[:, 1] ** 2 + 0.3, np.full(6, 0.5)], axis=1)
@@ -381,7 +381,9 @@ def test_uncertain_predictors_widen_experts_by_the_slope_of_the_activation(rng, 
 def test_uncertain_gate_is_drawn_towards_equal_weights(rng, model):
     X = rng.standard_normal((50, 2))
     sure, unsure = (
-        PredictiveLaw((model,), np.ones(1), corrections=(Correction(gate_covariance=v * np.ones((2, 3, 3))),)).at(X)
+        PredictiveDistribution(
+            (model,), np.ones(1), corrections=(Correction(gate_covariance=v * np.ones((2, 3, 3))),)
+        ).at(X)
         for v in (0.0, 3.0)
     )
     np.testing.assert_allclose(sure.weights, model.gate_proba(X), rtol=1e-10)

@@ -132,6 +132,6 @@ def test_noise_on_its_floor_is_not_free(rng):
     problem = standard_problem(X, X @ [1.0, 2.0], 1, noise="per-expert")  # a perfect line
     theta = labelled_start(problem, np.zeros(200, dtype=int))
     point = Point(problem, theta)
-    assert theta.sigma[0] == pytest.approx(problem.noise_floor)
+    assert theta.sigma[0] == pytest.approx(problem.least_scale)
     assert not point.admissible
     assert list(point.free()) == [True, True, True, False]

@@ -105,7 +105,7 @@ def test_rows_are_laid_out_once(rng):
     problem = problem_of(rng)
     first, again = (batch_ascent(problem, batch_of(rng, problem, 2)) for _ in range(2))
     assert first.U is again.U
-    other = batch_ascent(problem.on(problem.rows.responding(lambda y: 2 * y)), batch_of(rng, problem, 2))
+    other = batch_ascent(problem.on(problem.rows.with_response(lambda y: 2 * y)), batch_of(rng, problem, 2))
     np.testing.assert_allclose(other.y, 2 * first.y, rtol=1e-6)
 
 
@@ -123,7 +123,7 @@ def test_each_model_may_have_outputs_of_its_own(rng):
 
 def test_scales_stay_on_their_floor(rng):
     """An expert through two rows alone: its noise falls until it may not."""
-    problem = problem_of(rng, 100, 1, 2, noise_floor=0.2)
+    problem = problem_of(rng, 100, 1, 2, least_scale=0.2)
     climbed_beside(problem, batch_of(rng, problem, 3))
     ascent = batch_ascent(problem, batch_of(rng, problem, 3))
     ascent.quasi_newton(60)

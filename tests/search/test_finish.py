@@ -137,8 +137,8 @@ def test_ties_in_the_output_meet_the_noise_floor_and_it_is_said(rng, seed):
     problem, start = started(X, y, 3, seed, noise="per-expert")
     fit = maximise(problem, start)
     assert_sound(fit, mean_log_likelihood(problem, start))
-    assert np.min(fit.theta.sigma) >= problem.noise_floor
-    assert np.any(fit.at_floor) == bool(np.any(fit.theta.sigma <= problem.noise_floor * 1.001))
+    assert np.min(fit.theta.sigma) >= problem.least_scale
+    assert np.any(fit.at_floor) == bool(np.any(fit.theta.sigma <= problem.least_scale * 1.001))
     assert not (fit.admissible and np.any(fit.at_floor))
 
 
@@ -155,7 +155,7 @@ def test_a_constant_column_without_a_map_leaves_the_flat_direction_alone():
     X, y, _ = make_moe(300, 2, 2, random_state=5)
     X = np.column_stack([X, np.full(300, 3.0)])  # the same as the intercept
     rows = MappedRows.of(X, y, InputMap.identity(3, intercept=True))
-    problem = Problem(rows, 2, family("linear"), Settings(), rows.spread())
+    problem = Problem(rows, 2, family("linear"), Settings(), rows.y_std())
     fit = maximise(problem, labelled_start(problem, np.arange(300) % 2), Control(max_iter=60))
     assert_sound(fit, -np.inf)
     assert not fit.identified

@@ -161,7 +161,7 @@ def test_search_on_awkward_tables_is_sound(rng, noise):
     assert np.isfinite(fit.log_likelihood)
     assert fit.log_likelihood > regression_level(problem)
     assert np.min(fit.share) > 0
-    assert np.min(fit.theta.sigma) >= problem.noise_floor
+    assert np.min(fit.theta.sigma) >= problem.least_scale
 
 
 def test_one_expert_needs_no_search():

@@ -89,7 +89,7 @@ def test_standardised_problem_has_the_callers_likelihood(table):
     model = task.map.to_parameters(theta, problem.family)
     inner = task.in_callers_units(mean_log_likelihood(problem, theta))
     assert inner == pytest.approx(np.mean(model.log_density(X, y)), abs=1e-10)
-    assert problem.spread == pytest.approx(1.0)
+    assert problem.y_std == pytest.approx(1.0)
 
 
 def test_known_noise_is_taken_to_the_standardised_scale(table):

@@ -73,7 +73,7 @@ def table_moments(
     y: Array | None = None,
     weight: Array | None = None,
     names: Sequence[str] | None = None,
-    working: Callable[[Array], Array] | None = None,
+    transform_response: Callable[[Array], Array] | None = None,
     *,
     weight_scale: float = 1.0,
 ) -> TableMoments:
@@ -85,18 +85,21 @@ def table_moments(
     y, weight : (n,) arrays or streamed columns, optional
     names : sequence of str, optional
         Names of the inputs, for messages.
-    working : callable, optional
+    transform_response : callable, optional
         A function of the outputs to take the moments of in their place.
     weight_scale : float
         Factor of the weights.
     """
-    one, d = _one_row(X, y, weight, working), X.shape[1]  # sums about a row of the data lose no digits to a far origin
+    one, d = (
+        _one_row(X, y, weight, transform_response),
+        X.shape[1],
+    )  # sums about a row of the data lose no digits to a far origin
 
     def kernel(x: Array, t: Array | None, w: Array | None) -> tuple[Array, ...]:
         Z = design(x, True)
         xp = array_namespace(Z)
         if t is not None:
-            t = t if working is None else working(t)
+            t = t if transform_response is None else transform_response(t)
             Z = xp.concat([Z, xp.astype(t, xp.float64, copy=False)[None, :]], axis=0)
         bad = xp.sum(xp.astype(~xp.isfinite(Z), xp.float64), axis=1)
         w = None if w is None else xp.astype(w, xp.float64, copy=False) * weight_scale
@@ -137,7 +140,7 @@ def table_moments(
 
 
 def _one_row(
-    X: Array, y: Array | None, weight: Array | None, working: Callable[[Array], Array] | None = None
+    X: Array, y: Array | None, weight: Array | None, transform_response: Callable[[Array], Array] | None = None
 ) -> np.ndarray:
     """Return a row with weight: its inputs, a zero, and its output if there are any."""
     n = X.shape[0]
@@ -147,7 +150,7 @@ def _one_row(
         if able.size:
             break
     first = able[0] if able.size else 0
-    t = t if t is None or working is None else working(t)
+    t = t if t is None or transform_response is None else transform_response(t)
     inputs = np.asarray(to_numpy(x)[first], dtype=np.float64)
     return np.append(inputs, [0.0] if t is None else [0.0, float(to_numpy(t)[first])])
 

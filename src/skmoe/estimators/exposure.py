@@ -13,20 +13,20 @@ from skmoe.arrays.checks import check_column
 from skmoe.arrays.namespaces import array_namespace, device, to_numpy
 from skmoe.estimators.predictive import Predictive
 from skmoe.model.families import NegativeBinomialExposureFamily, PoissonExposureFamily
-from skmoe.model.predictive import PredictiveLaw
+from skmoe.model.predictive import PredictiveDistribution
 from skmoe.tables.inputs import rows_to_use
 
 __all__ = ["predictive_over"]
 
 
-def predictive_over(model: Any, law: PredictiveLaw, X: Any, exposure: Any) -> Predictive:
+def predictive_over(model: Any, law: PredictiveDistribution, X: Any, exposure: Any) -> Predictive:
     """The law of counts over exposures: that of the model with the log of the exposure as one input more.
 
     Parameters
     ----------
     model : MoERegressor
         A model fitted to counts and exposures.
-    law : PredictiveLaw
+    law : PredictiveDistribution
         The law of its predictions for an exposure of one.
     X : (n, d) inputs
     exposure : (n,) array or float

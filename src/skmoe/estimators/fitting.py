@@ -112,7 +112,7 @@ def _learned(
         settings,
         options,
         int(model.averaging),
-        getattr(model, "calibration", None) is not None and family.inner.noise_dof is not None,
+        getattr(model, "calibration", None) is not None and family.base.noise_dof is not None,
     )
     tell = _progress(type(model).__name__, model.verbose)
     control = Control(float(model.tol), int(model.max_iter), tell, max_time=model.max_time)
@@ -220,7 +220,7 @@ def _store_what_rows_held_out_say(model: Any, learned: Learned) -> list[tuple[fl
     model.calibration_, model.gate_uncertain_ = None, False
     if getattr(model, "calibration", None) is None or choice is None or choice.folds is None:
         return []
-    if (task is not None and task.sampled) or model.parameters_.family.inner.noise_dof is None:
+    if (task is not None and task.sampled) or model.parameters_.family.base.noise_dof is None:
         return []
     if members is not None:
         model.calibration_ = members.held_out.calibration()

@@ -12,7 +12,7 @@ import numpy as np
 from skmoe.arrays.blocks import in_memory, row_blocks
 from skmoe.arrays.checks import generator
 from skmoe.arrays.namespaces import Array, array_namespace, device, to_numpy
-from skmoe.model.predictive import PredictiveLaw, RowLaws
+from skmoe.model.predictive import PredictiveDistribution, RowDistributions
 from skmoe.tables.inputs import apply, evaluated, in_precision_of, rows_to_use
 
 __all__ = ["Predictive"]
@@ -38,7 +38,7 @@ class Predictive:
     ----------
     model : MoERegressor
         A fitted model.
-    law : PredictiveLaw
+    law : PredictiveDistribution
         The law of its predictions.
     X : (n, d) array or any other holder of rows that `fit` takes
         Inputs.
@@ -46,7 +46,9 @@ class Predictive:
         Rows that took no part in the fit.
     """
 
-    def __init__(self, model: Any, law: PredictiveLaw, X: Any, *, held_out: tuple[Any, Any] | None = None) -> None:
+    def __init__(
+        self, model: Any, law: PredictiveDistribution, X: Any, *, held_out: tuple[Any, Any] | None = None
+    ) -> None:
         self._model, self._law, self._X = model, law, X
         if held_out is not None and (not isinstance(held_out, tuple | list) or len(held_out) != 2):
             raise ValueError(f"held_out must be a pair (X, y) of inputs and outputs; got {type(held_out).__name__}")
@@ -223,7 +225,7 @@ class Predictive:
         values = evaluated(partial(self._law.evaluate, lambda law: law.sample(rng)), X)
         return in_precision_of(X, values)
 
-    def _evaluate(self, function: Callable[[RowLaws], np.ndarray], width: int | None = None) -> Array:
+    def _evaluate(self, function: Callable[[RowDistributions], np.ndarray], width: int | None = None) -> Array:
         return apply(self._model, partial(self._law.evaluate, function), self._X, width=width)
 
     def _at_outputs(self, function: Callable[[Array, Array], Array], y: Any) -> Array:
@@ -241,7 +243,7 @@ class Predictive:
         """Negative log probabilities outside the smallest sets that hold the held-out outputs."""
         return self._held_out_scores(lambda law, y: -law.log_less_likely(y))
 
-    def _held_out_scores(self, score: Callable[[RowLaws, np.ndarray], np.ndarray]) -> np.ndarray:
+    def _held_out_scores(self, score: Callable[[RowDistributions, np.ndarray], np.ndarray]) -> np.ndarray:
         assert self._held_out is not None
         scores = apply(self._model, partial(self._law.evaluate, score), *self._held_out, like=False)
         return np.sort(to_numpy(_computed(scores)))
@@ -272,27 +274,27 @@ def _at_one_output(function: Callable[[Array, Array], Array], y: float, X: Array
     return xp.concat(parts)
 
 
-def _std(law: RowLaws) -> np.ndarray:
+def _std(law: RowDistributions) -> np.ndarray:
     return law.std()
 
 
-def _crps(law: RowLaws, y: np.ndarray) -> np.ndarray:
+def _crps(law: RowDistributions, y: np.ndarray) -> np.ndarray:
     return law.crps(y)
 
 
-def _quantile(levels: np.ndarray, law: RowLaws) -> np.ndarray:
+def _quantile(levels: np.ndarray, law: RowDistributions) -> np.ndarray:
     return law.quantile(levels)
 
 
-def _interval(coverage: float, law: RowLaws) -> np.ndarray:
+def _interval(coverage: float, law: RowDistributions) -> np.ndarray:
     return law.interval(coverage)
 
 
-def _central(score: float, law: RowLaws) -> np.ndarray:
+def _central(score: float, law: RowDistributions) -> np.ndarray:
     return law.central(score)
 
 
-def _sets(log_outside: float, law: RowLaws) -> np.ndarray:
+def _sets(log_outside: float, law: RowDistributions) -> np.ndarray:
     found = np.empty(len(law), dtype=object)
     for i, intervals in enumerate(law.sets(log_outside)):
         found[i] = intervals

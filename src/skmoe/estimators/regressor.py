@@ -30,7 +30,7 @@ from skmoe.inference import (
 from skmoe.model.evaluation import r_squared
 from skmoe.model.families import FAMILIES, TruncatedFamily
 from skmoe.model.family import Family
-from skmoe.model.predictive import PredictiveLaw
+from skmoe.model.predictive import PredictiveDistribution
 from skmoe.search import Progress
 from skmoe.spectral.options import SpectralOptions
 from skmoe.tables.inputs import rows_to_use
@@ -298,15 +298,17 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         """
         return self.predictive(X).mean()
 
-    def _law(self) -> PredictiveLaw:
+    def _law(self) -> PredictiveDistribution:
         """The law of the output given the inputs that all predictions come from."""
         check_is_fitted(self)
         if self.members_:
-            return PredictiveLaw(tuple(m.whole for m in self.members_), self.member_weights_, self.calibration_)
-        law = (self.parameters_.whole,)
+            return PredictiveDistribution(
+                tuple(m.marginal for m in self.members_), self.member_weights_, self.calibration_
+            )
+        law = (self.parameters_.marginal,)
         if np.any(self.dof_ == 0):
-            return PredictiveLaw(law, np.ones(1), unknown=True)
-        return PredictiveLaw(law, np.ones(1), self.calibration_, (small_sample_correction(self),))
+            return PredictiveDistribution(law, np.ones(1), unknown=True)
+        return PredictiveDistribution(law, np.ones(1), self.calibration_, (small_sample_correction(self),))
 
     def predictive(self, X: Any, *, held_out: tuple[Any, Any] | None = None, exposure: Any = None) -> Predictive:
         """The predictive distribution of y given the inputs, row by row.
@@ -481,7 +483,7 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
             raise ValueError(f"n_bootstrap must be a whole number of at least 1; got {n_bootstrap!r}")
         if y is None:
             raise ValueError("test_n_experts needs outputs; y is None")
-        if self.parameters_.family.inner.parts > 1:
+        if self.parameters_.family.base.parts > 1:
             raise ValueError(
                 f"test_n_experts cannot draw outputs of family={self.parameters_.family.name!r} with bounds"
             )

@@ -13,7 +13,7 @@ from skmoe.inference.covariance import covariance_of, from_root
 from skmoe.likelihood import InputMap, Problem, Theta
 from skmoe.model.calibration import Calibration
 from skmoe.model.gaussian import GaussianFamily
-from skmoe.model.predictive import PredictiveLaw
+from skmoe.model.predictive import PredictiveDistribution
 from skmoe.search import Optimum
 from skmoe.search.ascent import Ascent, Point
 from skmoe.search.finish import Fit
@@ -107,19 +107,19 @@ def _by_itself(problem: Problem) -> Problem:
     return problem.on(replace(problem.rows, map=plain))
 
 
-def corrected_law(problem: Problem, theta: Theta) -> PredictiveLaw:
+def corrected_law(problem: Problem, theta: Theta) -> PredictiveDistribution:
     """Predictive law at an optimum, with what small samples ask for of Gaussian experts."""
     parameters = problem.rows.map.to_parameters(theta, problem.family)
     if not isinstance(problem.family, GaussianFamily):
-        return PredictiveLaw.of(parameters)
+        return PredictiveDistribution.of(parameters)
     fit = Fit.of(Ascent(Point(problem, theta).taking("curvature")), converged=True)
     optimum = Optimum(problem, fit, np.arange(problem.k))
     few, d = small_sample(optimum, problem.k), parameters.A.shape[1]
     if few.none_left:
-        return replace(PredictiveLaw.of(parameters), unknown=True)
+        return replace(PredictiveDistribution.of(parameters), unknown=True)
     covariance = covariance_of(optimum, robust=False)
     if covariance is None:
-        return PredictiveLaw.of(parameters)
+        return PredictiveDistribution.of(parameters)
     scaled = from_root(few.corrected(covariance.model, d))
     correction = correction_of(scaled, parameters.sigma * np.sqrt(few.factor), few.dof, d)
-    return PredictiveLaw((parameters,), np.ones(1), corrections=(correction,))
+    return PredictiveDistribution((parameters,), np.ones(1), corrections=(correction,))

@@ -61,7 +61,7 @@ def small_sample(optimum: Optimum | None, k: int) -> SmallSample:
     problem, rows = optimum.problem, optimum.fit.share * optimum.problem.total
     spent = _effective_parameters(optimum)
     # squared residuals over the variance: a penalty has widened it already
-    pull = noise_dof(problem) * noise_penalty(optimum.fit.theta.sigma, problem.spread)[1]
+    pull = noise_dof(problem) * noise_penalty(optimum.fit.theta.sigma, problem.y_std)[1]
     counted = rows + pull * problem.total
     if problem.settings.noise == "shared":
         rows, spent, counted = (np.full(k, np.sum(part)) for part in (rows, spent, counted))
@@ -86,7 +86,7 @@ def small_sample_correction(model: Any) -> Correction | None:
     None for other laws than the Gaussian, and where rows are so many that nothing is corrected.
     """
     rows, parameters = model.history_["rows"], model.n_parameters_
-    if not isinstance(model.parameters_.family.inner, GaussianFamily):
+    if not isinstance(model.parameters_.family.base, GaussianFamily):
         return None
     if model.method == "spectral" or (model.n_experts_ > 1 and rows > MANY_ROWS * parameters):
         return None

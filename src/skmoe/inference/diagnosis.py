@@ -64,7 +64,7 @@ def diagnose(model: Any, X: Any = None, y: Any = None) -> Summary:
     Outputs of a classifier are the numbers of their classes.
     """
     table = Summary("Diagnosis", ("question", "finding", "in words"), relation_findings(model))
-    from_moments = isinstance(model.parameters_.family.inner, GaussianFamily)  # others have no consistent start
+    from_moments = isinstance(model.parameters_.family.base, GaussianFamily)  # others have no consistent start
     _rows(table, model)
     _gaps(table, model)
     _columns(table, model)

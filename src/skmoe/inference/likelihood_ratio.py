@@ -138,8 +138,8 @@ def _problem(model: Any, X: Array, y: Array, config: SearchConfig) -> Problem:
     }
     family, intercept, k = model.parameters_.family.any_experts, bool(model.fit_intercept), int(model.n_experts_)
     spec = ModelSpec(family, model.noise, LEAST_PENALTY, intercept, **columns)
-    working = None if family.inner is family else family.working
-    moments = table_moments(X, y, None, names, working)
+    transform_response = None if family.base is family else family.transform_response
+    moments = table_moments(X, y, None, names, transform_response)
     moments = moments if intercept else moments.from_zero(names, "fit_intercept=False")
     most = most_experts(spec, moments, config)
     if most < k + 1:
@@ -147,7 +147,13 @@ def _problem(model: Any, X: Array, y: Array, config: SearchConfig) -> Problem:
             f"a test of {k} against {k + 1} experts needs two rows per coefficient of an expert; {n} rows of {d} "
             f"columns can carry {most}: use more rows, or a model with fewer experts"
         )
-    scale = standardised(moments, intercept=intercept, outputs=family.inner.location_scale, **columns, working=working)
+    scale = standardised(
+        moments,
+        intercept=intercept,
+        outputs=family.base.location_scale,
+        **columns,
+        transform_response=transform_response,
+    )
     rows = MappedRows.of(X, y, scale).subset()
     return Task(spec, moments, rows, rows, moments.rows, Control(), config).problem(k)
 

@@ -26,6 +26,6 @@ def regime_stability(learned: Learned) -> np.ndarray:
         others = choice.fits.best
     else:
         return unknown
-    family = parameters.family.inner
+    family = parameters.family.base
     again = [memberships(rows, family.any_experts, theta) for theta in others]
     return seen_again(memberships(rows, family, to_theta(parameters)), again, weight)

@@ -1,7 +1,7 @@
 r"""Many models of one shape at once: their sums over the same rows are one pass, starts times experts as channels.
 
-On few rows a step of one model is overhead; a batch of them is a few matrix products. Outputs (n, S) in place of (n,)
-are those of each model by itself: as many tables over the same inputs. The gate's curvature is that of
+On few rows the time of a step of one model is overhead; a batch of them is a few matrix products. Outputs (n, S) in
+place of (n,) are those of each model by itself: as many tables over the same inputs. The gate's curvature is that of
 :math:`p_i (1 - p_i)\, v v^\top` for each expert by itself. The softmax's curvature is the Laplacian of a graph with
 weights :math:`p_i p_j`, which is at most twice this, its diagonal; steps are guarded, so the factor is left out.
 """
@@ -44,7 +44,7 @@ BLOCK_DOUBLES = 2**14
 SHARED_DOUBLES = 2**23
 """Rows times channels from which blocks of rows are shared out over threads."""
 LEAST_LOG = -80.0
-"""Logs of probabilities are held above this: smaller ones are nothing to a sum, but slow as denormal numbers."""
+"""Logs of probabilities are held above this: smaller ones do not change a sum, but are slow as denormal numbers."""
 
 
 @dataclass(frozen=True)
@@ -68,33 +68,33 @@ class ThetaBatch:
 
     @classmethod
     def of(cls, thetas: Sequence[Theta]) -> ThetaBatch:
-        """Models of one shape, as a batch."""
+        """Make a batch of models of one shape."""
         W = [with_zero_row(theta.W) for theta in thetas]
         W = [w - np.mean(w, axis=0) for w in W]
         return cls(np.array([t.A for t in thetas]), np.array(W), np.array([t.sigma for t in thetas]))
 
     @classmethod
     def joined(cls, batches: Sequence[ThetaBatch]) -> ThetaBatch:
-        """Batches one after the other."""
-        return cls(*(np.concatenate([getattr(b, part) for b in batches]) for part in ("A", "W", "sigma")))
+        """Concatenate batches."""
+        return cls(*(np.concatenate([getattr(b, name) for b in batches]) for name in ("A", "W", "sigma")))
 
     def picked(self, rows: Any) -> ThetaBatch:
-        """Some of the models."""
+        """Return some of the models."""
         return ThetaBatch(self.A[rows], self.W[rows], self.sigma[rows])
 
     def theta(self, i: int) -> Theta:
-        """One of the models."""
+        """Return one of the models."""
         W = self.W[i] - self.W[i, -1]
         return Theta(self.A[i].copy(), W[:-1], self.sigma[i].copy())
 
 
 class BatchPosterior(NamedTuple):
-    """What one look at a block of rows tells of S models."""
+    """Posterior of S models at a block of rows."""
 
     R: Array  # (S, k, b) responsibilities
     P: Array  # (S, k, b) gate
     law: Law
-    log_density: Array  # (S, b), less what is the same for all experts
+    log_density: Array  # (S, b), less the part that is the same for all experts
 
 
 @dataclass(frozen=True)
@@ -103,21 +103,21 @@ class BatchSums:
 
     log_likelihood: np.ndarray  # (S,)
     share: np.ndarray  # (S, k) responsibilities
-    statistic: np.ndarray  # (S, k) what scales are updated from
+    statistic: np.ndarray  # (S, k) statistics that scales are updated from
     expert_gradient: np.ndarray  # (S, k, De) right sides of the experts' least squares
     gate_gradient: np.ndarray  # (S, k, Dg)
-    expert_gram: np.ndarray  # (S, k, De, De), empty where it was not asked for
+    expert_gram: np.ndarray  # (S, k, De, De), empty where not requested
     gate_gram: np.ndarray  # (S, k, Dg, Dg), likewise
 
     def picked(self, rows: Any) -> BatchSums:
-        """Sums of some of the models."""
-        return BatchSums(*(part[rows] if part.size else part for part in vars(self).values()))
+        """Return the sums of some of the models."""
+        return BatchSums(*(sums[rows] if sums.size else sums for sums in vars(self).values()))
 
 
 def _normalised(L: Array) -> tuple[Array, Array, Array]:
-    """Exponentials of L (S, k, b) that add up to one over experts, and the largest of L and log of the sum beside it.
+    """Return the softmax of L (S, k, b) over experts, the largest of L, and the log of the sum of exponentials less it.
 
-    L is left less its largest.
+    L is overwritten with its difference from the largest.
     """
     xp = array_namespace(L)
     top = xp.max(L, axis=1, keepdims=True)
@@ -129,7 +129,7 @@ def _normalised(L: Array) -> tuple[Array, Array, Array]:
 
 
 def batch_posterior(family: Family, W: Array, A: Array, scale: Array, U: Array, V: Array, y: Array) -> BatchPosterior:
-    """Responsibilities, gate, laws of the experts and log density of a block of rows, for S models.
+    """Return responsibilities, gate, laws of the experts and log density of a block of rows, for S models.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def batch_posterior(family: Family, W: Array, A: Array, scale: Array, U: Array, 
 def batch_totals(
     problem: Problem, batch: ThetaBatch, kernel: BatchKernel, *more: Array | None, channels: int | None = None
 ) -> list[Array]:
-    """Totals of ``kernel(posterior, block, *more)`` over the rows, for all models of a batch in one pass.
+    """Return the totals of ``kernel(posterior, block, *more)`` over the rows, for all models of a batch in one pass.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def batch_totals(
     rows, like, family = problem.rows, problem.rows.X, problem.family
     S, k, _ = batch.A.shape
     W, A = (
-        to_device(part.reshape(n, -1), like) for part, n in ((batch.W, S * k), (batch.A, S * k * family.predictors))
+        to_device(coef.reshape(n, -1), like) for coef, n in ((batch.W, S * k), (batch.A, S * k * family.predictors))
     )
     scale = to_device(batch.sigma[:, :, None], like)
 
@@ -189,14 +189,14 @@ def batch_totals(
 
 
 def batch_block_rows(channels: int, like: Array) -> int:
-    """Rows of a block of so many channels: small on a CPU, so that it stays in the cache, large elsewhere."""
+    """Return the rows of a block of so many channels: few on a CPU, so that it stays in the cache, many elsewhere."""
     return max(1, 2**20 // channels) if on_accelerator(like) else max(64, BLOCK_DOUBLES // channels)
 
 
 def batch_sums(
     problem: Problem, batch: ThetaBatch, run_weight: Array | None = None, *, grams: bool = True
 ) -> BatchSums:
-    """Sums of an EM step for each model of a batch, in one pass over the rows of `problem`.
+    """Return the sums of an EM step for each model of a batch, in one pass over the rows of `problem`.
 
     Parameters
     ----------
@@ -211,28 +211,32 @@ def batch_sums(
     S, k, De = batch.A.shape
     Dg, m = batch.W.shape[2], problem.family.predictors
 
-    def kernel(post: BatchPosterior, block: Block, own: Array | None) -> tuple[Array, ...]:
+    def kernel(post: BatchPosterior, block: Block, model_weight: Array | None) -> tuple[Array, ...]:
         R, P, law, log_density = post
         U, V, _, weight = block
         xp = array_namespace(U)
-        drawn = P
-        if own is not None:
-            own = xp.matrix_transpose(own) if weight is None else xp.matrix_transpose(own) * weight
-            log_density, R, drawn = log_density * own, R * own[:, None, :], P * own[:, None, :]
+        weighted_P = P
+        if model_weight is not None:
+            w = xp.matrix_transpose(model_weight)
+            w = w if weight is None else w * weight
+            log_density, R, weighted_P = log_density * w, R * w[:, None, :], P * w[:, None, :]
         elif weight is not None:
-            log_density, R, drawn = log_density * weight, R * weight, P * weight
+            log_density, R, weighted_P = log_density * weight, R * weight, P * weight
 
-        score, curve = times(R, law.step_score), law.step_weight
+        score, step_weight = times(R, law.step_score), law.step_weight
         sums = (
             xp.sum(log_density, axis=1),
             xp.sum(R, axis=2),
             xp.vecdot(R, law.scale_statistic),
             as_channels(score) @ U.T,
-            as_channels(R - drawn) @ V.T,
+            as_channels(R - weighted_P) @ V.T,
         )
         if not grams:
             return sums
-        expert, gate = as_channels(R if curve is None else times(R, curve)), as_channels(drawn * (1 - P))
+        expert, gate = (
+            as_channels(R if step_weight is None else times(R, step_weight)),
+            as_channels(weighted_P * (1 - P)),
+        )
         if U is V:
             both = weighted_grams(xp.concat([expert, gate], axis=0), U)
             return *sums, both[: expert.shape[0], :], both[expert.shape[0] :, :]
@@ -245,36 +249,37 @@ def batch_sums(
     else:
         totals = batch_totals(problem, batch, kernel, run_weight)
     ll, share, statistic, eg, gg, *gram = (to_numpy(t) / problem.total for t in totals)
-    weighed = 1.0 if run_weight is None else to_numpy(_run_totals(rows, run_weight)) / problem.total
+    weight_share = 1.0 if run_weight is None else to_numpy(_run_totals(rows, run_weight)) / problem.total
     expert_gram, gate_gram = np.empty((0, 0, 0, 0)), np.empty((0, 0, 0, 0))
     if grams:
         expert_gram = expert_blocks(unpack_symmetric(gram[0]), S * k, m).reshape(S, k, De, De)
         gate_gram = unpack_symmetric(gram[1]).reshape(S, k, Dg, Dg)
-    ll = ll + problem.family.log_base * weighed
+    ll = ll + problem.family.log_base * weight_share
     return BatchSums(ll, share, statistic, eg.reshape(S, k, De), gg.reshape(S, k, Dg), expert_gram, gate_gram)
 
 
 def has_compiled_sums(problem: Problem) -> bool:
-    """Whether `batch_sums` is compiled code: for linear Gaussian experts."""
+    """Return whether `batch_sums` runs compiled code, as it does for linear Gaussian experts."""
     return is_compiled(problem.family, problem.rows.X)
 
 
 def _compiled_totals(
     problem: Problem, batch: ThetaBatch, run_weight: np.ndarray | None, grams: bool
 ) -> list[np.ndarray]:
-    """The totals of `batch_sums` by compiled code."""
+    """Return the totals of `batch_sums` by compiled code."""
     rows, channels = problem.rows, batch.W.shape[0] * batch.k
-    W, A = (part.reshape(channels, -1) for part in (batch.W, batch.A))
+    W, A = (coef.reshape(channels, -1) for coef in (batch.W, batch.A))
 
-    def on_block(x: np.ndarray, y: Array, weight: Array | None, own: Array | None) -> tuple[Array, ...]:
+    def on_block(x: np.ndarray, y: Array, weight: Array | None, model_weight: Array | None) -> tuple[Array, ...]:
         block = rows.block(x, y, weight)
         weight = block.weight
-        if own is not None:
-            weight = own if weight is None else own * weight[:, None]
-        sums = fused_sums(W, A, block, batch.sigma, weight, curves=grams)
+        if model_weight is not None:
+            weight = model_weight if weight is None else model_weight * weight[:, None]
+        sums = fused_sums(W, A, block, batch.sigma, weight, hessian_weights=grams)
         gate, experts = _halves(lambda C, U: C @ U.T, sums.channels, block.V, block.U)
-        parts = (*sums[:3], experts, gate)
-        return parts if sums.curves is None else (*parts, *_halves(weighted_grams, sums.curves, block.U, block.V))
+        if sums.hessian_weights is None:
+            return *sums[:3], experts, gate
+        return *sums[:3], experts, gate, *_halves(weighted_grams, sums.hessian_weights, block.U, block.V)
 
     arrays, block_rows = (rows.X, rows.y, rows.weight, run_weight), max(64, COMPILED_DOUBLES // channels)
     shared = rows.n * (channels + max(A.shape[1], W.shape[1])) >= SHARED_DOUBLES
@@ -282,7 +287,7 @@ def _compiled_totals(
 
 
 def _halves(product: Callable[[Array, Array], Array], C: Array, U: Array, V: Array) -> tuple[Array, Array]:
-    """Products of the first half of the channels C with U and of the second with V: one where these are the same."""
+    """Multiply the first half of the channels C with U and the second with V, at once where these are the same."""
     half = C.shape[0] // 2
     if U is V:
         both = product(C, U)
@@ -292,5 +297,4 @@ def _halves(product: Callable[[Array, Array], Array], C: Array, U: Array, V: Arr
 
 def _run_totals(rows: Any, run_weight: Array) -> Array:
     xp = array_namespace(run_weight)
-    own = run_weight if rows.weight is None else run_weight * rows.weight[:, None]
-    return xp.sum(own, axis=0)
+    return xp.sum(run_weight if rows.weight is None else run_weight * rows.weight[:, None], axis=0)

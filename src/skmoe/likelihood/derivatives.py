@@ -39,7 +39,7 @@ from skmoe.model.posterior import Posterior
 __all__ = ["Curvature", "Gradient", "gradient", "information", "score_outer"]
 
 OUTER_ROWS = 1_000_000
-"""Rows from which on a search looks at a sample of them, so that the information of all is taken once."""
+"""Rows from which on a search uses a sample of them, so that the information of all is computed only once."""
 
 
 @dataclass(frozen=True)
@@ -54,14 +54,14 @@ class Gradient:
 
 @dataclass(frozen=True)
 class Curvature(Gradient):
-    """The same with the observed information."""
+    """Objective, gradient and observed information at a point."""
 
     information: np.ndarray  # (p, p), the negative Hessian
-    outer: np.ndarray | None = None  # (p, p), as `score_outer` gives it, where it was taken in the same pass
+    outer: np.ndarray | None = None  # (p, p), as `score_outer` returns it, where it was computed in the same pass
 
 
 def _gradient_sums(problem: Problem, post: Posterior, block: Block) -> tuple[Any, ...]:
-    """Log-likelihood, shares, and the parts of the gradient, summed over a block."""
+    """Sum the log-likelihood, shares and blocks of the gradient over a block."""
     U, V, _, weight = block
     xp = array_namespace(U)
     R, E = weighted(post.R, weight), weighted(post.R - post.P, weight)
@@ -75,17 +75,17 @@ def _gradient_of(problem: Problem, theta: Theta, sums: list[Any]) -> Gradient:
     log_likelihood, share, experts, gate, *noise = sums
     slopes = penalty_at(problem, theta)
     scales = to_numpy(noise[0]) if noise else np.zeros(0)
-    parts = (
+    blocks = (
         to_numpy(experts).reshape(theta.A.shape) - slopes.experts,
         to_numpy(gate) - slopes.gate,
         scales - slopes.noise,
     )
     value = float(log_likelihood)
-    return Gradient(value, value - slopes.cost, to_numpy(share), np.concatenate([part.ravel() for part in parts]))
+    return Gradient(value, value - slopes.cost, to_numpy(share), np.concatenate([block.ravel() for block in blocks]))
 
 
 def gradient(problem: Problem, theta: Theta) -> Gradient:
-    """Objective and gradient per row, in one pass."""
+    """Return the objective and gradient per row, in one pass."""
     if has_compiled_sums(problem):
         return _compiled_gradient(problem, theta)
     rows = block_rows_for(max(problem.De, problem.Dg) + 6 * problem.k)
@@ -94,7 +94,7 @@ def gradient(problem: Problem, theta: Theta) -> Gradient:
 
 
 def _compiled_gradient(problem: Problem, theta: Theta) -> Gradient:
-    """The same from the sums of an EM step, for linear experts with Gaussian noise."""
+    """Return objective and gradient from the sums of an EM step, for linear experts with Gaussian noise."""
     sums = batch_sums(problem, ThetaBatch.of([theta]), grams=False)
     noise = problem.family.scale_slope(sums.statistic[0], sums.share[0], theta.sigma)
     experts = sums.expert_gradient[0] / problem.family.step_scale(theta.sigma)[:, None]
@@ -105,10 +105,10 @@ def _compiled_gradient(problem: Problem, theta: Theta) -> Gradient:
 
 
 def information(problem: Problem, theta: Theta) -> Curvature:
-    """Objective, gradient and exact negative Hessian per row, in one pass.
+    """Return the objective, gradient and exact negative Hessian per row, in one pass.
 
     All blocks over inputs are one product of channel weights against the monomials of x. Where rows are so many that
-    this is done but once, at the optimum, the scores' outer products are taken along.
+    this is done only once, at the optimum, the scores' outer products are computed in the same pass.
     """
     with_outer = problem.rows.n >= OUTER_ROWS
 
@@ -122,7 +122,7 @@ def information(problem: Problem, theta: Theta) -> Curvature:
 
     totals = problem.mean_of(kernel, theta, block_rows=_information_rows(problem))
     n_first = 5 if problem.noise_groups else 4
-    here = _gradient_of(problem, theta, totals[:n_first])
+    current = _gradient_of(problem, theta, totals[:n_first])
     blocks = [to_numpy(b) for b in totals[n_first:]]
     of_inputs, of_noise = 3 if problem.k > 1 else 1, 4 if problem.noise_groups else 0
     sets = 2 if with_outer else 1
@@ -135,11 +135,11 @@ def information(problem: Problem, theta: Theta) -> Curvature:
         for i in range(sets)
     )
     H += penalty_information(problem, theta)
-    return Curvature(here.log_likelihood, here.objective, here.share, here.gradient, H, *outer)
+    return Curvature(current.log_likelihood, current.objective, current.share, current.gradient, H, *outer)
 
 
 def score_outer(problem: Problem, theta: Theta) -> np.ndarray:
-    """Mean over rows of the outer product of a row's score, (p, p): the middle of the sandwich."""
+    """Return the mean over rows of the outer product of a row's score, (p, p): the middle of the sandwich."""
 
     def kernel(post: Posterior, block: Block) -> tuple[Any, ...]:
         sums = input_sums(problem, block, score_weights(problem, post, block.weight))
@@ -150,7 +150,7 @@ def score_outer(problem: Problem, theta: Theta) -> np.ndarray:
 
 
 def _information_rows(problem: Problem) -> int:
-    """Rows per block of a pass over all pairs of channels."""
+    """Return the rows per block of a pass over all pairs of channels."""
     channels = problem.k * problem.family.predictors
     pairs = channels * (channels + 1) // 2 + channels * (problem.k - 1) + problem.k * (problem.k - 1) // 2
     rows = block_rows_for(max(pairs, gram_channels(problem.rows.map.De, pairs)))

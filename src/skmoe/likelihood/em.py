@@ -22,19 +22,19 @@ __all__ = ["EMSums", "em_sums", "expert_grams", "gate_objective", "mean_entropy"
 
 @dataclass(frozen=True)
 class EMSums:
-    """Per-row means of what an EM step needs."""
+    """Per-row means of the sums of an EM step."""
 
     log_likelihood: float
-    objective: float  # less the penalty: what is maximised
+    objective: float  # less the penalty: the objective that is maximised
     share: np.ndarray  # (k,) mean responsibility
-    statistic: np.ndarray  # (k,) what the scales are updated from
+    statistic: np.ndarray  # (k,) statistics that scales are updated from
     expert_gradient: np.ndarray  # (k, De), right sides of the experts' least squares
     expert_gram: np.ndarray  # (k, De, De)
     gate: GateSums
 
 
 def mean_log_likelihood(problem: Problem, theta: Theta) -> float:
-    """Mean log-likelihood, without the penalty."""
+    """Return the mean log-likelihood, without the penalty."""
 
     def kernel(post: Posterior, block: Block) -> tuple[Array]:
         return (array_namespace(block.U).sum(weighted(post.log_density, block.weight)),)
@@ -43,7 +43,7 @@ def mean_log_likelihood(problem: Problem, theta: Theta) -> float:
 
 
 def mean_gate(problem: Problem, theta: Theta) -> np.ndarray:
-    """Mean gate weight of each expert, (k,)."""
+    """Return the mean gate weight of each expert, (k,)."""
 
     def kernel(post: Posterior, block: Block) -> tuple[Array]:
         return (array_namespace(block.U).sum(weighted(post.P, block.weight), axis=1),)
@@ -52,7 +52,7 @@ def mean_gate(problem: Problem, theta: Theta) -> np.ndarray:
 
 
 def em_sums(problem: Problem, theta: Theta, labels: Array | None = None) -> EMSums:
-    """Everything for one EM step, in one pass; `labels` (n, k) stand in for the responsibilities if given."""
+    """Return the sums of an EM step, in one pass; `labels` (n, k) replace the responsibilities if given."""
     k, shared_design = problem.k, problem.rows.map.shared
 
     def kernel(post: Posterior, block: Block, labels: Array | None = None) -> tuple[Array, ...]:
@@ -61,7 +61,7 @@ def em_sums(problem: Problem, theta: Theta, labels: Array | None = None) -> EMSu
         share = post.R if labels is None else labels.T
         R = weighted(share, weight)
         step_weight = post.law.step_weight
-        curve = as_channels(R if step_weight is None else times(R, step_weight))
+        hessian_weights = as_channels(R if step_weight is None else times(R, step_weight))
         experts = (
             xp.sum(weighted(post.log_density, weight)),
             xp.sum(R, axis=1),
@@ -69,13 +69,13 @@ def em_sums(problem: Problem, theta: Theta, labels: Array | None = None) -> EMSu
             as_channels(times(R, post.law.step_score)) @ U.T,
         )
         if k == 1:
-            return *experts, weighted_grams(curve, U)
+            return *experts, weighted_grams(hessian_weights, U)
         if not shared_design:
-            return *experts, weighted_grams(curve, U), *gate_kernel(share, post.P, post.log_P, V, weight)
+            return *experts, weighted_grams(hessian_weights, U), *gate_kernel(share, post.P, post.log_P, V, weight)
         # one product serves the experts' and the gate's Gram matrices
-        grams = weighted_grams(xp.concat([curve, weighted(gate_channels(post.P), weight)], axis=0), U)
+        grams = weighted_grams(xp.concat([hessian_weights, weighted(gate_channels(post.P), weight)], axis=0), U)
         E = weighted(share - post.P, weight)[:-1, :]
-        first = curve.shape[0]
+        first = hessian_weights.shape[0]
         return *experts, grams[:first, :], xp.sum(R * post.log_P), E @ V.T, grams[first:, :]
 
     log_likelihood, share, statistic, gradient, gram, *gate = problem.mean_of(kernel, theta, labels)
@@ -91,14 +91,14 @@ def em_sums(problem: Problem, theta: Theta, labels: Array | None = None) -> EMSu
 
 
 def expert_grams(problem: Problem, theta: Theta) -> np.ndarray:
-    """Gram matrices of the experts' least squares, (k, De, De): `EMSums.expert_gram` alone."""
+    """Return Gram matrices of the experts' least squares, (k, De, De): `EMSums.expert_gram` alone."""
     if has_compiled_sums(problem):
         return batch_sums(problem, ThetaBatch.of([theta])).expert_gram[0]
     return em_sums(problem, theta).expert_gram
 
 
 def gate_objective(problem: Problem, theta: Theta, W: np.ndarray) -> GateSums:
-    """Objective of the gate's M-step at `W`, responsibilities from `theta`."""
+    """Return the objective of the gate's M-step at `W`, responsibilities from `theta`."""
     W_new = problem.on_device(Theta(theta.A, W, theta.sigma))[1]
 
     def kernel(post: Posterior, block: Block) -> tuple[Array, ...]:
@@ -108,7 +108,7 @@ def gate_objective(problem: Problem, theta: Theta, W: np.ndarray) -> GateSums:
 
 
 def mean_entropy(problem: Problem, theta: Theta) -> float:
-    """Mean over rows of the entropy of the responsibilities: how unsure it is which expert a row belongs to."""
+    """Return the mean over rows of the entropy of the responsibilities: the uncertainty of the assignment."""
 
     def kernel(post: Posterior, block: Block) -> tuple[Array]:
         return (array_namespace(block.U).sum(weighted(entropy_terms(post.R), block.weight)),)

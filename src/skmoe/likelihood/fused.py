@@ -1,8 +1,8 @@
 """Sums over a block of rows by compiled code, for linear experts with Gaussian noise on a CPU.
 
 Elementwise work of a step is two dozen passes of NumPy over small arrays, and most of the time of a search; compiled,
-it is one (``fused.c``). The library is built where the package is installed with a C compiler at hand. Without one, for
-other families and on other devices, `skmoe.likelihood.batch` does the same by the Array API.
+it is one pass (``fused.c``). The library is built where the package is installed with a C compiler at hand. Without
+one, for other families and on other devices, `skmoe.likelihood.batch` does the same by the Array API.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ __all__ = ["BLOCK_DOUBLES", "FusedSums", "fused_sums", "is_compiled", "is_librar
 
 LIBRARY = Path(__file__).with_name("libfused.so")
 VERSION = 1
-"""Of the functions' signature, as in ``fused.c``."""
+"""Version of the functions' signature, as in ``fused.c``."""
 STRIP = 64
 """Rows that the compiled loop works on at a time."""
 BLOCK_DOUBLES = 2**16
-"""Size of a block's channels: its four arrays stay in the second cache, and calls are few."""
+"""Size of a block's channels: its four arrays stay in the level-2 cache, and calls are few."""
 
-_own = threading.local()
+_thread = threading.local()
 
 
 class FusedSums(NamedTuple):
-    """Weighted sums over a block for S models, and what is left for matrix products."""
+    """Weighted sums over a block for S models, and channels for matrix products."""
 
-    log_density: np.ndarray  # (S,), less what is the same for all experts
+    log_density: np.ndarray  # (S,), less the part that is the same for all experts
     share: np.ndarray  # (S, k)
     squares: np.ndarray  # (S, k) squared residuals
     channels: np.ndarray  # (2 S k, b) responsibilities less the gate, and residuals; overwritten by the next call
-    curves: np.ndarray | None  # (2 S k, b) responsibilities, and p (1 - p) of the gate; likewise
+    hessian_weights: np.ndarray | None  # (2 S k, b) responsibilities, and p (1 - p) of the gate; likewise
 
 
 @lru_cache(maxsize=1)
 def loaded(path: Path) -> Any | None:
-    """Load a compiled library; None where it was not built and, with a warning, where it is none of this machine."""
+    """Load a compiled library; None where it was not built and, with a warning, where this machine cannot load it."""
     if not path.exists():
         return None
     try:
@@ -64,7 +64,7 @@ def loaded(path: Path) -> Any | None:
 
 @lru_cache(maxsize=1)
 def _library() -> Any | None:
-    """The compiled function, or None where it was not built, or for another version of this module."""
+    """Return the compiled function, or None where it was not built, or for another version of this module."""
     library = loaded(LIBRARY)
     if library is None or not hasattr(library, "skmoe_fused_version") or library.skmoe_fused_version() != VERSION:
         return None
@@ -76,19 +76,19 @@ def _library() -> Any | None:
 
 
 def is_library_built() -> bool:
-    """Whether there is compiled code at all."""
+    """Return whether the compiled library is there and of this version."""
     return _library() is not None
 
 
 def is_compiled(family: Family, X: Any) -> bool:
-    """Whether compiled code serves experts of a family on rows in memory, or in a file."""
+    """Return whether compiled code takes experts of a family, on rows in memory or in a file."""
     linear = type(family) is GaussianFamily and family.g.linear
-    here = type(X) is np.ndarray or (isinstance(X, Streamed) and not X.remote)
-    return linear and here and is_library_built()
+    local = type(X) is np.ndarray or (isinstance(X, Streamed) and not X.remote)
+    return linear and local and is_library_built()
 
 
 def _table(values: np.ndarray | None, rows: int, models: int) -> tuple[int | None, int, int]:
-    """Where values (b,), (b, 1) or (b, S) lie, and how far apart those of two rows and of two models are."""
+    """Return the address of values (b,), (b, 1) or (b, S), and their steps between rows and between models."""
     if values is None:
         return None, 0, 0
     if values.shape not in ((rows,), (rows, 1), (rows, models)):  # compiled code would read beyond them
@@ -97,13 +97,13 @@ def _table(values: np.ndarray | None, rows: int, models: int) -> tuple[int | Non
     return values.ctypes.data, steps[0], steps[1] if len(steps) == 2 and values.shape[-1] > 1 else 0
 
 
-def _buffers(shape: tuple[int, int], curves: bool) -> tuple[np.ndarray, np.ndarray | None]:
-    """Arrays to write to, the same ones at each call of a thread: fresh memory costs more than filling it."""
+def _buffers(shape: tuple[int, int], hessian_weights: bool) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return arrays to write to, reused by each thread: fresh memory costs more time than filling it."""
     size = shape[0] * shape[1]
-    held = getattr(_own, "numbers", None)
+    held = getattr(_thread, "numbers", None)
     if held is None or len(held) < 2 * size:
-        held = _own.numbers = np.empty(2 * size)
-    return held[:size].reshape(shape), held[size : 2 * size].reshape(shape) if curves else None
+        held = _thread.numbers = np.empty(2 * size)
+    return held[:size].reshape(shape), held[size : 2 * size].reshape(shape) if hessian_weights else None
 
 
 def fused_sums(
@@ -113,9 +113,9 @@ def fused_sums(
     scale: np.ndarray,
     weight: np.ndarray | None,
     *,
-    curves: bool,
+    hessian_weights: bool,
 ) -> FusedSums:
-    """Sums over a block of rows.
+    """Return the sums over a block of rows.
 
     Parameters
     ----------
@@ -126,14 +126,14 @@ def fused_sums(
     scale : (S, k) array
         Noise.
     weight : (b,), (b, 1) or (b, S) array, optional
-        In place of the weights of the block.
-    curves : bool
-        Whether weights of Gram matrices are wanted.
+        Replaces the weights of the block.
+    hessian_weights : bool
+        Whether the weights of Gram matrices are computed.
     """
     function = _library()
-    assert function is not None, "is_compiled was not asked"
+    assert function is not None, "check is_compiled first"
     (S, k), b = scale.shape, block.U.shape[1]
-    channels, weights = _buffers((2 * S * k, b), curves)
+    channels, weights = _buffers((2 * S * k, b), hessian_weights)
     if block.U is block.V:  # one product is faster than two thin ones
         np.matmul(np.concatenate([W, A]), block.U, out=channels)
     else:
@@ -150,7 +150,7 @@ def fused_sums(
         *(S, k, b, first, first + channels.nbytes // 2),
         *_table(y, b, S),
         *_table(weight, b, S),
-        *(part.ctypes.data for part in (log_scale, half_precision, log_density, share, squares)),
+        *(array.ctypes.data for array in (log_scale, half_precision, log_density, share, squares)),
         None if weights is None else weights.ctypes.data,
         work.ctypes.data,
     )

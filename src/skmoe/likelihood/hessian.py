@@ -34,7 +34,7 @@ __all__ = [
 
 
 def grouped(problem: Problem, C: Array) -> Array:
-    """Channels (k, b) added up over the experts that share a noise scale: one row each, (S, b)."""
+    """Return channels (k, b) added up over the experts that share a noise scale: one row each, (S, b)."""
     if len(problem.noise_groups) == problem.k:
         return C
     xp = array_namespace(C)
@@ -42,26 +42,26 @@ def grouped(problem: Problem, C: Array) -> Array:
 
 
 def pair_weights(C: Array, weight: Array | None = None) -> Array:
-    """Products of channels, c_i c_j for i <= j, by rows of the upper triangle, times row weights."""
-    own = weighted(C, weight)
-    return array_namespace(C).concat([own[i : i + 1, :] * C[i:, :] for i in range(C.shape[0])], axis=0)
+    """Return the products of channels, c_i c_j for i <= j, by rows of the upper triangle, times row weights."""
+    weighted_C = weighted(C, weight)
+    return array_namespace(C).concat([weighted_C[i : i + 1, :] * C[i:, :] for i in range(C.shape[0])], axis=0)
 
 
-def expert_expert_weights(RA: Array, inside: Array, m: int = 1, weight: Array | None = None) -> Array:
-    """Channel weights of the blocks i <= j of all experts' predictors: r_i alpha_i r_j alpha_j, plus a part inside.
+def expert_expert_weights(RA: Array, within: Array, m: int = 1, weight: Array | None = None) -> Array:
+    """Return channel weights of the blocks i <= j of all experts' predictors: r_i alpha_i r_j alpha_j, plus `within`.
 
-    `inside` holds that part for the pairs of predictors of each expert, (k m (m + 1) / 2, b).
+    `within` holds terms for the pairs of predictors of each expert, (k m (m + 1) / 2, b).
     """
-    weights, inside, start, first = pair_weights(RA, weight), weighted(inside, weight), 0, 0
+    weights, within, start, first = pair_weights(RA, weight), weighted(within, weight), 0, 0
     for i in range(RA.shape[0]):
         width = m - i % m  # predictors of the same expert, from this one on
-        weights[start : start + width, :] += inside[first : first + width, :]
+        weights[start : start + width, :] += within[first : first + width, :]
         start, first = start + RA.shape[0] - i, first + width
     return weights
 
 
 def expert_gate_weights(RA: Array, R: Array, m: int = 1) -> Array:
-    """Channel weights of the blocks (predictor i, gate j < k): r_i alpha_i (r_j - delta_ij), delta by expert."""
+    """Return channel weights of the blocks (predictor i, gate j < k): r_i alpha_i (r_j - delta_ij), delta by expert."""
     rows, gates = [], R.shape[0] - 1
     for i in range(RA.shape[0]):
         products = RA[i : i + 1, :] * R[:-1, :]
@@ -71,8 +71,8 @@ def expert_gate_weights(RA: Array, R: Array, m: int = 1) -> Array:
     return array_namespace(RA).concat(rows, axis=0)
 
 
-def _inside(R: Array, law: Law, m: int) -> Array:
-    """For each expert and pair of its predictors, r times curvature less r times both scores."""
+def _within(R: Array, law: Law, m: int) -> Array:
+    """Return r times curvature less r times both scores, for each expert and pair of its predictors."""
     if m == 1:
         RA = R * law.score
         return R * law.curvature - RA * law.score
@@ -84,7 +84,7 @@ def _inside(R: Array, law: Law, m: int) -> Array:
 class ChannelWeights(NamedTuple):
     """Weights of a row's x x' in the blocks expert-expert, expert-gate and gate-gate; one expert has no gate.
 
-    Row weights are in them: as factors of a channel they cost far less than of all products of channels.
+    Row weights are included: it costs far less to multiply a channel by them than all products of channels.
     """
 
     expert: Array
@@ -93,10 +93,10 @@ class ChannelWeights(NamedTuple):
 
 
 def information_weights(problem: Problem, post: Posterior, weight: Array | None) -> ChannelWeights:
-    """Weights of the information's blocks."""
+    """Return the weights of the information's blocks."""
     m = problem.family.predictors
     RA = as_channels(times(post.R, post.law.score))
-    expert = expert_expert_weights(RA, _inside(post.R, post.law, m), m, weight)
+    expert = expert_expert_weights(RA, _within(post.R, post.law, m), m, weight)
     if problem.k == 1:
         return ChannelWeights(expert)
     gate = gate_channels(post.P, weight)
@@ -105,7 +105,7 @@ def information_weights(problem: Problem, post: Posterior, weight: Array | None)
 
 
 def score_weights(problem: Problem, post: Posterior, weight: Array | None) -> ChannelWeights:
-    """Weights of the blocks of the scores' outer products.
+    """Return the weights of the blocks of the scores' outer products.
 
     Products of channels come first, then those of inputs: a quarter of the work of outer products of whole scores.
     """
@@ -118,29 +118,29 @@ def score_weights(problem: Problem, post: Posterior, weight: Array | None) -> Ch
 
 
 def input_sums(problem: Problem, block: Block, *weights: ChannelWeights) -> tuple[Array, ...]:
-    """Sums of channel weights times x x', for one set of weights after the other.
+    """Sum channel weights times x x' over rows, for one set of weights after the other.
 
-    For each expert-expert (packed) and, with a gate, expert-gate (packed, or full where the gate sees other columns)
-    and gate-gate (packed). Where experts and gate see the same columns, all are one product.
+    Returns for each set expert-expert (packed) and, with a gate, expert-gate (packed, or full where the gate has other
+    columns) and gate-gate (packed). Where experts and gate have the same columns, all are one product.
     """
     U, V = block.U, block.V
     xp = array_namespace(U)
     if problem.rows.map.shared:
-        channels = [C for part in weights for C in part if C is not None]
+        channels = [C for given in weights for C in given if C is not None]
         grams = weighted_grams(xp.concat(channels, axis=0) if len(channels) > 1 else channels[0], U)
         ends = np.cumsum([C.shape[0] for C in channels]).tolist()
         return tuple(grams[end - C.shape[0] : end, :] for C, end in zip(channels, ends, strict=True))
     sums = list[Array]()
-    for part in weights:
-        sums.append(weighted_grams(part.expert, U))
-        if part.cross is not None:
-            sums.append(xp.stack([(U * part.cross[c, :]) @ V.T for c in range(part.cross.shape[0])]))
-            sums.append(weighted_grams(part.gate, V))
+    for given in weights:
+        sums.append(weighted_grams(given.expert, U))
+        if given.cross is not None:
+            sums.append(xp.stack([(U * given.cross[c, :]) @ V.T for c in range(given.cross.shape[0])]))
+            sums.append(weighted_grams(given.gate, V))
     return tuple(sums)
 
 
 def score_noise_blocks(problem: Problem, post: Posterior, block: Block) -> tuple[Array, ...]:
-    """Sums of the blocks of the scores' outer products with those over log scales, laid out as `noise_blocks`."""
+    """Return the sums of the scores' outer products with those over log scales, laid out as `noise_blocks`."""
     if not problem.noise_groups:
         return ()
     U, V, _, weight = block
@@ -153,13 +153,13 @@ def score_noise_blocks(problem: Problem, post: Posterior, block: Block) -> tuple
 
 
 def _each_over_inputs(C: Array, U: Array) -> Array:
-    """Products of channels (S, k, b) and inputs (D, b), (S, k D)."""
+    """Return the products of channels (S, k, b) and inputs (D, b), (S, k D)."""
     xp = array_namespace(C)
     return xp.reshape(as_channels(C) @ U.T, (C.shape[0], -1))
 
 
 def noise_blocks(problem: Problem, post: Posterior, block: Block) -> tuple[Array, ...]:
-    """Sums of the blocks noise-noise (S, S), noise-expert (S, k De) and noise-gate (S, (k-1) Dg)."""
+    """Return the sums of the blocks noise-noise (S, S), noise-expert (S, k De) and noise-gate (S, (k-1) Dg)."""
     if not problem.noise_groups:
         return ()
     U, V, _, weight = block
@@ -167,7 +167,7 @@ def noise_blocks(problem: Problem, post: Posterior, block: Block) -> tuple[Array
     t = law.scale_score
     RA, Rt = R * law.score, R * t
     noise = grouped(problem, Rt)
-    own = grouped(problem, R * (t**2 - law.scale_curvature))
+    diagonal = grouped(problem, R * (t**2 - law.scale_curvature))
     cross = RA * t - R * law.cross_curvature
     experts, gates = noise[:, None, :] * RA, noise[:, None, :] * R
     for s, group in enumerate(problem.noise_groups):
@@ -175,7 +175,7 @@ def noise_blocks(problem: Problem, post: Posterior, block: Block) -> tuple[Array
         gates[s, group, :] -= Rt[group, :]
     return (
         weighted(noise, weight) @ noise.T,
-        array_namespace(U).sum(weighted(own, weight), axis=1),
+        array_namespace(U).sum(weighted(diagonal, weight), axis=1),
         _each_over_inputs(weighted(experts, weight), U),
         _each_over_inputs(weighted(gates[:, :-1, :], weight), V),
     )

@@ -1,4 +1,4 @@
-"""How a model sees a caller's rows, and the way of its parameters back to the caller's units."""
+"""The map from a caller's rows to those of the model, and of parameters back to the caller's units."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["InputMap"]
 
 @dataclass(frozen=True)
 class InputMap:
-    """Inputs are seen as ``z = (x - origin - center) @ transform``, outputs as ``(working(y) - y_shift) / y_scale``.
+    """Map of inputs to ``(x - origin - center) @ transform``, of outputs to ``(response - y_shift) / y_scale``.
 
     Parameters
     ----------
@@ -28,12 +28,13 @@ class InputMap:
     intercept : bool
         Whether experts and gate have an intercept, their last coefficient.
     expert_columns, gate_columns : tuples of int, optional
-        Columns of z that the experts and the gate see, by default all.
+        Columns of the mapped inputs z of the experts and of the gate, by default all.
     y_shift, y_scale : float
-    working : callable, optional
-        What is made of outputs first (`Family.working`); nothing if not given.
+    transform_response : callable, optional
+        Function of outputs that is applied first (`Family.transform_response`); the identity if not given.
     origin : (d,) array, optional
-        Subtracted before `center`, with no digit lost, where columns lie far from zero beside their spread.
+        Subtracted before `center`, with no digit lost, where columns lie far from zero relative to their standard
+        deviation.
     """
 
     center: np.ndarray
@@ -43,12 +44,12 @@ class InputMap:
     gate_columns: tuple[int, ...] | None = None
     y_shift: float = 0.0
     y_scale: float = 1.0
-    working: Callable[[Array], Array] | None = None
+    transform_response: Callable[[Array], Array] | None = None
     origin: np.ndarray | None = None
 
     @classmethod
     def identity(cls, d: int, *, intercept: bool = False) -> InputMap:
-        """The map that leaves inputs and outputs as they are."""
+        """Return the map that leaves inputs and outputs unchanged."""
         return cls(np.zeros(d), intercept=intercept)
 
     @property
@@ -68,16 +69,16 @@ class InputMap:
 
     @property
     def shared(self) -> bool:
-        """Whether experts and gate see the same columns."""
+        """Return whether experts and gate have the same columns."""
         return self.expert_columns is None and self.gate_columns is None
 
     # -- rows ---------------------------------------------------------------------------------------------------------
 
     def lay_out(self, x: Array) -> Array:
-        """Block of rows (b, d) as channels by rows: z, and a last channel of ones with an intercept."""
+        """Return the block of rows (b, d) as channels by rows: z, and a last channel of ones with an intercept."""
         if self.transform is None and not np.any(self.center):
             return design(x, self.intercept)
-        Z = design(x, False) if self.transform is None else columns(x)  # a product lays rows out by itself
+        Z = design(x, False) if self.transform is None else columns(x)  # a product changes the layout by itself
         if self.origin is not None:
             Z = Z - to_device(self.origin, x)[:, None]
         Z = Z - to_device(self.center, x)[:, None]
@@ -86,13 +87,13 @@ class InputMap:
         return with_ones(Z) if self.intercept else Z
 
     def split(self, Z: Array) -> tuple[Array, Array]:
-        """What experts (De, b) and gate (Dg, b) see of a block laid out: one array where they see the same."""
+        """Return the inputs of experts (De, b) and gate (Dg, b) of a block laid out: one array if they are the same."""
         if self.shared:
             return Z, Z
-        return self._seen(Z, self.expert_columns), self._seen(Z, self.gate_columns)
+        return self._selected(Z, self.expert_columns), self._selected(Z, self.gate_columns)
 
-    def _seen(self, Z: Array, columns: tuple[int, ...] | None) -> Array:
-        """Channels of a block laid out that see these columns and the intercept; the block itself where that is all."""
+    def _selected(self, Z: Array, columns: tuple[int, ...] | None) -> Array:
+        """Return the channels of some columns and the intercept; the block itself where these are all."""
         chosen = [*range(self.width)] if columns is None else [*columns]
         chosen += [self.width] * self.intercept
         if chosen == [*range(Z.shape[0])]:
@@ -101,14 +102,14 @@ class InputMap:
         return xp.take(Z, xp.asarray(chosen, dtype=xp.int64, device=device(Z)), axis=0)
 
     def outputs(self, y: Array) -> Array:
-        """Outputs as the model sees them."""
-        y = y if self.working is None else self.working(y)
+        """Return transformed, centred and scaled outputs."""
+        y = y if self.transform_response is None else self.transform_response(y)
         return y if (self.y_shift, self.y_scale) == (0.0, 1.0) else (y - self.y_shift) / self.y_scale
 
     # -- parameters ---------------------------------------------------------------------------------------------------
 
     def to_parameters(self, theta: Theta, family: Family) -> MoEParameters:
-        """`theta` in the caller's units: all columns of X, intercepts, a gate with its zero row."""
+        """Return `theta` in the caller's units: all columns of X, intercepts, a gate with its zero row."""
         m = family.predictors
         A, b = self._to_caller(theta.A.reshape(theta.k * m, -1), self.expert_columns)
         if m > 1:
@@ -119,9 +120,9 @@ class InputMap:
         return MoEParameters(A * s, W, theta.sigma * s, b=b, c=c, family=family, origin=self.origin)
 
     def slopes(self) -> tuple[np.ndarray, np.ndarray]:
-        """What a unit of each coefficient of an expert, and of a gate vector, is in the caller's units.
+        """Return the derivatives of coefficients in the caller's units over those of an expert, and of a gate vector.
 
-        Coefficients of all columns of X, then the intercept, by those of a vector here: (d + 1, De), (d + 1, Dg).
+        Rows are all columns of X, then the intercept: (d + 1, De), (d + 1, Dg).
         """
         experts, gate = (
             np.column_stack(self._to_caller(np.eye(size), columns)).T
@@ -143,8 +144,8 @@ class InputMap:
         zero = np.zeros(len(self.center))
         moved = (zero if self.origin is None else self.origin) - (zero if p.origin is None else p.origin)
         b, c = (p.b, p.c) if not np.any(moved) else (p.b + p.A @ moved, p.c + p.W @ moved)
-        coef, level = p.A.reshape(-1, p.A.shape[-1]), b.reshape(-1)
-        A = self._from_caller(coef / s, (level - self.y_shift) / s, self.expert_columns).reshape(len(p.A), -1)
+        coef, intercept = p.A.reshape(-1, p.A.shape[-1]), b.reshape(-1)
+        A = self._from_caller(coef / s, (intercept - self.y_shift) / s, self.expert_columns).reshape(len(p.A), -1)
         W = self._from_caller(p.W - p.W[-1], c - c[-1], self.gate_columns)
         return Theta(A, W[:-1], p.sigma / s)
 

@@ -1,4 +1,4 @@
-"""Rows as a model sees them: mapped a block at a time, or laid out in memory once."""
+"""Rows in the coordinates of the model: mapped a block at a time, or laid out in memory once."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Block(NamedTuple):
 
 
 def weighted(C: Array, weight: Array | None) -> Array:
-    """Channels times row weights, where rows have any."""
+    """Return channels times row weights, where rows have any."""
     return C if weight is None else C * weight
 
 
@@ -43,7 +43,7 @@ class PassCount:
 
 @dataclass(frozen=True)
 class ModelRows:
-    """Rows of data, and how a model sees them.
+    """Rows of data, and their map to the coordinates of the model.
 
     Parameters
     ----------
@@ -75,23 +75,23 @@ class ModelRows:
 
     @cached_property
     def layouts(self) -> dict[Any, tuple[np.ndarray, ...]]:
-        """The same rows laid out in other ways, for those who would do so again and again."""
+        """Cache of other layouts of the rows, for code that would compute them repeatedly."""
         return {}
 
     def block(self, x: Array, y: Array, weight: Array | None) -> Block:
-        """A block as kernels take it."""
+        """Return a block as kernels take it."""
         raise NotImplementedError
 
     def subset(self, rows: np.ndarray | None = None) -> LaidOutRows:
-        """Some of the rows (all by default), laid out in memory."""
+        """Return some of the rows (all by default), laid out in memory."""
         raise NotImplementedError
 
-    def responding(self, function: Callable[[Array], Array]) -> ModelRows:
-        """The same rows with a function of the outputs in their place; for rows in memory."""
+    def with_response(self, function: Callable[[Array], Array]) -> ModelRows:
+        """Return the rows with a function of the outputs in their place; for rows in memory."""
         raise NotImplementedError
 
     def for_models(self, which: np.ndarray) -> ModelRows:
-        """The same rows for some models of a batch: their columns of y, where each model has its own."""
+        """Return the rows for some models of a batch: their columns of y, where each model has one."""
         if self.y.ndim == 1 or self.y.shape[1] == 1:
             return self
         xp = array_namespace(self.y)
@@ -101,19 +101,19 @@ class ModelRows:
         return weight if weight is None or self.weight_scale == 1.0 else weight * self.weight_scale
 
     def in_memory(self) -> ModelRows:
-        """Rows laid out in memory, where they are few enough, so that they are not mapped at each pass."""
+        """Return rows laid out in memory, where they are few enough, so that they are not mapped at each pass."""
         large = isinstance(self.X, Streamed) or self.n * (self.map.width + self.map.intercept) > MEMORY_DOUBLES
         return self if large else self.subset()
 
     def sample(self, size: int, rng: np.random.Generator) -> LaidOutRows:
-        """A random subset of the rows that have weight."""
+        """Draw a random subsample of the rows that have weight."""
         if self.weight is None:
             return self.subset(np.sort(rng.choice(self.n, size=min(size, self.n), replace=False)))
-        able = np.flatnonzero(to_numpy(self.weight) > 0)
-        return self.subset(np.sort(rng.choice(able, size=min(size, len(able)), replace=False)))
+        with_weight = np.flatnonzero(to_numpy(self.weight) > 0)
+        return self.subset(np.sort(rng.choice(with_weight, size=min(size, len(with_weight)), replace=False)))
 
-    def spread(self) -> float:
-        """Standard deviation of the outputs, as the model sees them; for rows in memory."""
+    def y_std(self) -> float:
+        """Return the standard deviation of the outputs, in the model's units; for rows in memory."""
         xp = array_namespace(self.y)
         weight = xp.ones_like(self.y) if self.weight is None else self._weights(self.weight)
         mean = xp.sum(self.y * weight) / self.total
@@ -129,15 +129,15 @@ class MappedRows(ModelRows):
 
     @classmethod
     def of(cls, X: Array, y: Array, map: InputMap, weight: Array | None = None) -> MappedRows:
-        """Rows in memory, with their total weight."""
+        """Return rows in memory with their total weight."""
         if weight is not None:
             xp = array_namespace(X)
             weight = xp.astype(weight, xp.float64, copy=False)
         return cls(X, y, weight, map, _total(X, weight))
 
     def for_models(self, which: np.ndarray) -> ModelRows:
-        """The same rows for some models of a batch; where outputs are yet to be made of columns of y, all of them."""
-        return super().for_models(which) if self.map.working is None else self
+        """Return the rows for some models of a batch; all columns of y where outputs are made of several."""
+        return super().for_models(which) if self.map.transform_response is None else self
 
     def block(self, x: Array, y: Array, weight: Array | None) -> Block:
         """Map a block."""
@@ -150,9 +150,9 @@ class MappedRows(ModelRows):
         weight = self._weights(weight)
         return LaidOutRows(self.map.lay_out(X).T, self.map.outputs(y), weight, self.map, _total(X, weight))
 
-    def responding(self, function: Callable[[Array], Array]) -> MappedRows:
-        """The same rows with a function of the outputs in their place."""
-        plain = replace(self.map, y_shift=0.0, y_scale=1.0, working=None)
+    def with_response(self, function: Callable[[Array], Array]) -> MappedRows:
+        """Return the rows with a function of the outputs in their place."""
+        plain = replace(self.map, y_shift=0.0, y_scale=1.0, transform_response=None)
         return replace(self, y=function(self.map.outputs(self.y)), map=plain)
 
     def _output_scale(self) -> float:
@@ -161,25 +161,25 @@ class MappedRows(ModelRows):
 
 @dataclass(frozen=True)
 class LaidOutRows(ModelRows):
-    """Rows that were mapped already: X (n, r + 1) is z and the ones of the intercept, y as the model sees it."""
+    """Rows that were mapped already: X (n, r + 1) is z and the ones of the intercept, y in the model's units."""
 
     def block(self, x: Array, y: Array, weight: Array | None) -> Block:
         """Turn a block so that channels come first."""
         return Block(*self.map.split(design(x, False)), y, weight)
 
     def subset(self, rows: np.ndarray | None = None) -> LaidOutRows:
-        """Some of the rows; all of them are these."""
+        """Return some of the rows, or all."""
         if rows is None:
             return self
         X, y, weight = take_rows((self.X, self.y, self.weight), rows)
         return LaidOutRows(X, y, weight, self.map, _total(X, weight))
 
     def gate_inputs(self) -> np.ndarray:
-        """What the gate sees of each row, (n, Dg) on the host."""
+        """Return the inputs of the gate, (n, Dg) on the host."""
         return to_numpy(self.map.split(design(self.X, False))[1]).T
 
-    def responding(self, function: Callable[[Array], Array]) -> LaidOutRows:
-        """The same rows with a function of the outputs in their place."""
+    def with_response(self, function: Callable[[Array], Array]) -> LaidOutRows:
+        """Return the rows with a function of the outputs in their place."""
         return replace(self, y=function(self.y))
 
     def _output_scale(self) -> float:

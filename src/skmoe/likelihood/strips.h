@@ -1,8 +1,8 @@
-/* What a strip of rows tells of a mixture of linear experts with Gaussian noise; NumPy takes two dozen passes over the
+/* Sums over a strip of rows for a mixture of linear experts with Gaussian noise; NumPy takes two dozen passes over the
    same numbers. Included by fused.c, and by the search's climb.c once for each precision: REAL is the type of the
-   numbers, OF_REAL names what is defined here by it.
+   numbers, OF_REAL appends it to names.
 
-   A strip stays in the nearest cache. Exponentials and logarithms are polynomials that compilers turn into vector code,
+   A strip stays in the level-1 cache. Exponentials and logarithms are polynomials that compilers turn into vector code,
    right to two units in the last place. */
 
 #include <stddef.h>
@@ -13,9 +13,9 @@
 #define SKMOE_STRIPS_H
 
 #define STRIP_OF(real) (512 / (ptrdiff_t)sizeof(real))
-#define LEAST_LOG (-80.0) /* as in batch.py: smaller probabilities are nothing to a sum, but slow */
+#define LEAST_LOG (-80.0) /* as in batch.py: smaller probabilities do not change a sum, but are slow */
 /* In single precision weights and squared residuals times e^-80 are subnormal, and a processor takes a hundred times as
-   long over each: climbs of models whose experts are apart took two to three times as long. */
+   long over each: fits of well separated experts took two to three times as long. */
 #define LEAST_LOG_OF(real) (sizeof(real) == sizeof(float) ? -50.0 : LEAST_LOG)
 
 /* The machine's widest vectors, chosen when the library is loaded. */
@@ -52,7 +52,7 @@ INSIDE double exponential_double(double x, const double least) {
     return p * power;
 }
 
-/* The same in single precision. */
+/* exp(x) in single precision. */
 INSIDE float exponential_float(float x, const float least) {
     const float shift = 12582912.0f; /* 1.5 * 2^23 */
     x = x < least ? least : x;
@@ -99,7 +99,7 @@ INSIDE double logarithm_double(double x) {
     return e * 0.69314718055994530942 + 2.0 * (f + f * q * p) + (x - x); /* what is not finite stays so */
 }
 
-/* The same in single precision. */
+/* log(x) in single precision. */
 INSIDE float logarithm_float(float x) {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
@@ -124,18 +124,18 @@ INSIDE float logarithm_float(float x) {
    out, w (m): outputs and weights.
    log_scale, half_precision (k): log of the noise and 1 / (2 noise^2).
    share, squares (k): weighted responsibilities, and squared residuals times these, are added to them.
-   expert, spread: null, or likewise `stride` apart, responsibilities and p (1 - p) of the gate, weighted.
+   expert, curvature: null, or likewise `stride` apart, responsibilities and p (1 - p) of the gate, weighted.
    work: 2 k strips.
-   least: log of what probabilities below it count as.
+   least: log of the least probability; smaller ones count as that.
 
    Returns the weighted log density. */
 INSIDE double OF_REAL(strip_sums)(const ptrdiff_t k, const ptrdiff_t m, const ptrdiff_t stride, REAL *restrict logits,
                                   REAL *restrict residual, const REAL *restrict out, const REAL *restrict w,
                                   const double *restrict log_scale, const double *restrict half_precision,
                                   double *restrict share, double *restrict squares, REAL *restrict expert,
-                                  REAL *restrict spread, REAL *restrict work, const REAL least) {
+                                  REAL *restrict curvature, REAL *restrict work, const REAL least) {
     enum { STRIP = STRIP_OF(REAL) };
-    REAL *restrict gate = work, *restrict mine = work + k * STRIP;
+    REAL *restrict gate = work, *restrict joint_terms = work + k * STRIP;
     REAL top[STRIP], peak[STRIP], gates[STRIP], joints[STRIP];
     for (ptrdiff_t i = 0; i < m; i++) top[i] = peak[i] = -1.0 / 0.0, gates[i] = joints[i] = 0;
     for (ptrdiff_t c = 0; c < k; c++) {
@@ -144,7 +144,7 @@ INSIDE double OF_REAL(strip_sums)(const ptrdiff_t k, const ptrdiff_t m, const pt
     }
     for (ptrdiff_t c = 0; c < k; c++) {
         const REAL *restrict l = logits + c * stride;
-        REAL *restrict r = residual + c * stride, *restrict joint = mine + c * STRIP, *restrict p = gate + c * STRIP;
+        REAL *restrict r = residual + c * stride, *restrict joint = joint_terms + c * STRIP, *restrict p = gate + c * STRIP;
         const REAL h = half_precision[c], log_s = log_scale[c];
 #pragma omp simd
         for (ptrdiff_t i = 0; i < m; i++) {
@@ -156,7 +156,7 @@ INSIDE double OF_REAL(strip_sums)(const ptrdiff_t k, const ptrdiff_t m, const pt
         }
     }
     for (ptrdiff_t c = 0; c < k; c++) {
-        REAL *restrict joint = mine + c * STRIP, *restrict p = gate + c * STRIP;
+        REAL *restrict joint = joint_terms + c * STRIP, *restrict p = gate + c * STRIP;
 #pragma omp simd
         for (ptrdiff_t i = 0; i < m; i++) {
             p[i] = OF_REAL(exponential)(p[i], least);
@@ -173,11 +173,11 @@ INSIDE double OF_REAL(strip_sums)(const ptrdiff_t k, const ptrdiff_t m, const pt
         joints[i] = w[i] / joints[i];
     }
     for (ptrdiff_t c = 0; c < k; c++) {
-        const REAL *restrict joint = mine + c * STRIP, *restrict p = gate + c * STRIP;
+        const REAL *restrict joint = joint_terms + c * STRIP, *restrict p = gate + c * STRIP;
         REAL *restrict l = logits + c * stride, *restrict r = residual + c * stride;
         REAL mass = 0, square = 0;
         if (expert) {
-            REAL *restrict a = expert + c * stride, *restrict q = spread + c * stride;
+            REAL *restrict a = expert + c * stride, *restrict q = curvature + c * stride;
 #pragma omp simd
             for (ptrdiff_t i = 0; i < m; i++) {
                 const REAL g = p[i] * gates[i];

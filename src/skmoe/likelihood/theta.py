@@ -22,15 +22,15 @@ class Theta:
         """Number of experts."""
         return len(self.A)
 
-    def towards(self, goal: Theta, part: float) -> Theta:
-        """Go part of the way to `goal`; scales move geometrically, so that they stay positive."""
+    def towards(self, goal: Theta, fraction: float) -> Theta:
+        """Go a fraction of the way to `goal`; scales move geometrically, so that they stay positive."""
         return Theta(
-            self.A + part * (goal.A - self.A),
-            self.W + part * (goal.W - self.W),
-            self.sigma * (goal.sigma / self.sigma) ** part,
+            self.A + fraction * (goal.A - self.A),
+            self.W + fraction * (goal.W - self.W),
+            self.sigma * (goal.sigma / self.sigma) ** fraction,
         )
 
     def distance(self, other: Theta) -> float:
-        """Largest difference of any entry."""
-        parts = (self.A - other.A, self.W - other.W, self.sigma - other.sigma)
-        return max((float(np.max(np.abs(p))) for p in parts if p.size), default=0.0)
+        """Return the largest difference of any entry."""
+        differences = (self.A - other.A, self.W - other.W, self.sigma - other.sigma)
+        return max((float(np.max(np.abs(p))) for p in differences if p.size), default=0.0)

@@ -12,7 +12,7 @@ from skmoe.arrays.blocks import block_rows_for, sum_over_blocks, take_rows
 from skmoe.arrays.namespaces import Array, array_namespace, to_numpy
 from skmoe.model.parameters import MoEParameters
 from skmoe.model.posterior import entropy_terms
-from skmoe.model.predictive import PredictiveLaw
+from skmoe.model.predictive import PredictiveDistribution
 
 __all__ = ["log_likelihood", "mean_gate", "r_squared", "responsibility_entropy"]
 
@@ -52,7 +52,7 @@ def mean_gate(parameters: MoEParameters, X: Array, weight: Array | None = None) 
     return total / np.sum(total)
 
 
-def r_squared(law: PredictiveLaw, X: Array, y: Array, weight: Array | None = None) -> float:
+def r_squared(law: PredictiveDistribution, X: Array, y: Array, weight: Array | None = None) -> float:
     """Share of the variance of y that predictions explain, as scikit-learn's ``r2_score`` defines it."""
     if X.shape[0] < 2:
         warnings.warn("R2 is not defined for fewer than two rows", UndefinedMetricWarning, stacklevel=3)

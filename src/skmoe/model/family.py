@@ -322,16 +322,16 @@ class Family:
     # -- outputs as the caller has them -------------------------------------------------------------------------------
 
     @property
-    def inner(self) -> Family:
+    def base(self) -> Family:
         """The law of what `working` makes of an output: what is fitted. The family itself, as a rule."""
         return self
 
     @property
-    def whole(self) -> Family:
+    def marginal(self) -> Family:
         """The law of an output that is seen as it is: what is predicted. The family itself, as a rule."""
         return self
 
-    def working(self, y: Array) -> Array:
+    def transform_response(self, y: Array) -> Array:
         """Outputs as `inner` takes them.
 
         Parameters
@@ -359,7 +359,7 @@ class Family:
         array
             Numbers, (b,).
         """
-        return self.working(y)
+        return self.transform_response(y)
 
     def log_jacobian(self, y: Array) -> Array:
         """Log of the derivative of `working` at outputs, (b,).

@@ -109,9 +109,9 @@ class MoEParameters:
         return getattr(self.family, "g", ACTIVATIONS["linear"])
 
     @property
-    def whole(self) -> MoEParameters:
-        """The same model of outputs that are seen as they are; see `Family.whole`."""
-        return self if self.family.whole is self.family else replace(self, family=self.family.whole)
+    def marginal(self) -> MoEParameters:
+        """The same model of outputs that are seen as they are; see `Family.marginal`."""
+        return self if self.family.marginal is self.family else replace(self, family=self.family.marginal)
 
     def permuted(self, order: Any) -> MoEParameters:
         """The same model with experts in another order; the gate's last row is made zero again."""
@@ -198,7 +198,7 @@ class MoEParameters:
     def centers(self, X: Array) -> Array:
         """What each expert predicts of the working output, the output itself for most families, (n, k)."""
         sigma = to_device(self.sigma[:, None], X)
-        return self._by_rows(lambda A, W, Z, y: self.family.inner.mean(self._eta(A, Z), sigma).T, X)
+        return self._by_rows(lambda A, W, Z, y: self.family.base.mean(self._eta(A, Z), sigma).T, X)
 
     def predict(self, X: Array) -> Array:
         """Mean of y given the inputs: the experts' predictions weighted by the gate, (n,)."""
@@ -214,8 +214,10 @@ class MoEParameters:
         sigma, family = to_device(self.sigma, X), self.family
 
         def kernel(A: Array, W: Array, Z: Array, t: Array) -> Array:
-            found = posterior(A, W, sigma, family.inner, Z, Z, family.working(t), self._largest(Z)).log_density
-            return found if family.inner is family else found + family.log_jacobian(t)
+            found = posterior(
+                A, W, sigma, family.base, Z, Z, family.transform_response(t), self._largest(Z)
+            ).log_density
+            return found if family.base is family else found + family.log_jacobian(t)
 
         return self._by_rows(kernel, X, y)
 
@@ -224,7 +226,7 @@ class MoEParameters:
         sigma, family = to_device(self.sigma, X), self.family
 
         def kernel(A: Array, W: Array, Z: Array, t: Array) -> Array:
-            return posterior(A, W, sigma, family.inner, Z, Z, family.working(t)).R.T
+            return posterior(A, W, sigma, family.base, Z, Z, family.transform_response(t)).R.T
 
         return self._by_rows(kernel, X, y)
 

@@ -1,8 +1,8 @@
 r"""The law of predictions of a fitted model, or of several whose densities are averaged.
 
-A `PredictiveLaw` gives the `Mixture` of each block of rows: the components of a member are its experts, weighted by its
-gate. Corrections for small samples, where a member has them, widen the components by the uncertainty of the experts'
-coefficients and draw the gate towards equal weights by that of its own, with x~ = (x, 1):
+A `PredictiveDistribution` gives the `Mixture` of each block of rows: the components of a member are its experts,
+weighted by its gate. Corrections for small samples, where a member has them, widen the components by the uncertainty of
+the experts' coefficients and draw the gate towards equal weights by that of its own, with x~ = (x, 1):
 
 .. math:: s_i^2 = \hat\sigma_i^2 + g'(\eta_i)^2\, \tilde x^\top C_i \tilde x, \qquad
     \pi = \mathrm{softmax}\Big(\ell_i / \sqrt{1 + \pi v_i / 8}\Big), \quad v_i = \tilde x^\top C^g_i \tilde x
@@ -22,14 +22,14 @@ from skmoe.arrays.namespaces import Array, array_namespace, to_device, to_numpy
 from skmoe.model.calibration import Calibration
 from skmoe.model.exponentiated import Exponentiated
 from skmoe.model.family import Family
-from skmoe.model.law_mixture import LawMixture
+from skmoe.model.family_mixture import FamilyMixture
 from skmoe.model.mixture import Mixture
 from skmoe.model.parameters import MoEParameters
-from skmoe.model.unknown import UnknownSpread
+from skmoe.model.unknown import UnknownScale
 
-__all__ = ["Correction", "Mixture", "PredictiveLaw", "RowLaws"]
+__all__ = ["Correction", "Mixture", "PredictiveDistribution", "RowDistributions"]
 
-RowLaws = Mixture | LawMixture | Exponentiated | UnknownSpread
+RowDistributions = Mixture | FamilyMixture | Exponentiated | UnknownScale
 """Predictive laws of a block of rows."""
 
 
@@ -56,7 +56,7 @@ class Correction:
 
 
 @dataclass(frozen=True)
-class PredictiveLaw:
+class PredictiveDistribution:
     """Law of the output given the inputs.
 
     Parameters
@@ -80,7 +80,7 @@ class PredictiveLaw:
     unknown: bool = False
 
     @classmethod
-    def of(cls, parameters: MoEParameters) -> PredictiveLaw:
+    def of(cls, parameters: MoEParameters) -> PredictiveDistribution:
         """The law of one model as it is."""
         return cls((parameters,), np.ones(1))
 
@@ -98,17 +98,17 @@ class PredictiveLaw:
         """Law of the experts, which all members share."""
         return self.members[0].family
 
-    def at(self, x: Array) -> RowLaws:
+    def at(self, x: Array) -> RowDistributions:
         """Laws of a block of rows, on the host."""
         if self.unknown:
-            return UnknownSpread(to_numpy(self.mean(x)), self.family.lowest, self.family.highest)
-        if self.family.inner.noise_dof is None:
+            return UnknownScale(to_numpy(self.mean(x)), self.family.lowest, self.family.highest)
+        if self.family.base.noise_dof is None:
             gates = [w * to_numpy(m.gate_proba(x)) for w, m in zip(self.member_weights, self.members, strict=True)]
             eta = [to_numpy(m.predictors(x)) for m in self.members]
             sigma = np.concatenate([m.sigma for m in self.members])
-            return LawMixture(self.family, np.concatenate(gates, axis=1), np.concatenate(eta, axis=1), sigma)
+            return FamilyMixture(self.family, np.concatenate(gates, axis=1), np.concatenate(eta, axis=1), sigma)
         law = self._noise_mixture(x)
-        return law if self.family.inner is self.family else Exponentiated(law)
+        return law if self.family.base is self.family else Exponentiated(law)
 
     def _noise_mixture(self, x: Array) -> Mixture:
         """Laws of working outputs that are a centre plus noise."""
@@ -138,7 +138,7 @@ class PredictiveLaw:
         """The same for a function that gives an array by rows, in the library and on the device of the rows."""
         return to_device(np.concatenate(self.by_blocks(function, X, y)), X)
 
-    def with_sure_gate(self) -> PredictiveLaw:
+    def with_sure_gate(self) -> PredictiveDistribution:
         """The same law with the uncertainty of the gates left out."""
         return replace(self, corrections=tuple(c and replace(c, gate_covariance=None) for c in self._corrections))
 
@@ -166,11 +166,11 @@ class PredictiveLaw:
         return self.evaluate(lambda law: law.interval(coverage), X)
 
 
-def _logpdf(law: RowLaws, y: np.ndarray) -> np.ndarray:
+def _logpdf(law: RowDistributions, y: np.ndarray) -> np.ndarray:
     return law.logpdf(y)
 
 
-def _cdf(law: RowLaws, y: np.ndarray) -> np.ndarray:
+def _cdf(law: RowDistributions, y: np.ndarray) -> np.ndarray:
     return law.cdf(y)
 
 
@@ -182,7 +182,7 @@ def _components(
     centers = to_numpy(member.centers(x))
     if correction is None:
         scales = np.broadcast_to(member.sigma, centers.shape)
-        return to_numpy(member.gate_proba(x)), centers, scales, np.broadcast_to(member.family.inner.noise_dof, k)
+        return to_numpy(member.gate_proba(x)), centers, scales, np.broadcast_to(member.family.base.noise_dof, k)
     X = member.from_origin(np.asarray(to_numpy(x), dtype=np.float64))
     X = np.column_stack([X, np.ones(len(X))])
     scales = np.broadcast_to(member.sigma if correction.scale is None else correction.scale, centers.shape)

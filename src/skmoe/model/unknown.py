@@ -9,11 +9,11 @@ import numpy as np
 
 from skmoe.model.quantiles import Quantiles
 
-__all__ = ["UnknownSpread"]
+__all__ = ["UnknownScale"]
 
 
 @dataclass(frozen=True)
-class UnknownSpread(Quantiles):
+class UnknownScale(Quantiles):
     """Laws of n rows in the limit of no degrees of freedom: half of the probability is at either bound of the outputs.
 
     Outputs y are (n,), or (n, m) for several for each row.
@@ -33,7 +33,7 @@ class UnknownSpread(Quantiles):
     def __len__(self) -> int:
         return len(self.centers)
 
-    def take(self, rows: Any) -> UnknownSpread:
+    def take(self, rows: Any) -> UnknownScale:
         """The laws of some rows, by index, mask or slice."""
         return replace(self, centers=self.centers[rows])
 

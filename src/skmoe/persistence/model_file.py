@@ -213,7 +213,7 @@ def _check(header: dict[str, Any], table: dict[str, Any] | None) -> None:
     for name in ("n_experts_", "n_features_in_"):
         NUMBERS[name](of.get(name), f"numbers.{name}")
     header_check(of["n_features_in_"], of["n_experts_"], _kind(header))(header, "model.json")
-    if header["calibration"] is not None and _family(header).inner.noise_dof is None:
+    if header["calibration"] is not None and _family(header).base.noise_dof is None:
         raise ValueError("a law of this family has no calibration")
     if table is None:
         return

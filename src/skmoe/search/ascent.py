@@ -95,7 +95,7 @@ class Point:
     def free(self) -> np.ndarray:
         """Parameters that may move: all but noise scales on their floor that would go below it."""
         free = np.ones(self.problem.n_parameters, dtype=bool)
-        stuck = self.problem.at_floor(self.theta)
+        stuck = self.problem.at_least_scale(self.theta)
         if stuck.size:
             free[-stuck.size :] = ~(stuck & (self.curvature.gradient[-stuck.size :] <= 0))
         return free
@@ -117,7 +117,7 @@ def em_step(problem: Problem, theta: Theta, sums: EMSums, *, gate_steps: int = 1
         left = np.array([np.sum(statistic[group]) for group in groups])
         dof = noise_dof(problem) * np.array([group.stop - group.start for group in groups])
         share = np.maximum(share, np.finfo(float).tiny)
-        scales = family.updated_scales(left, share, dof, problem.spread, problem.noise_floor)
+        scales = family.updated_scales(left, share, dof, problem.y_std, problem.least_scale)
         for group, scale in zip(groups, scales, strict=True):
             sigma[group] = scale
     return Theta(theta.A + steps, _gate_step(problem, theta, sums, gate_steps), sigma)

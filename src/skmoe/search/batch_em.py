@@ -48,7 +48,7 @@ class Ridges:
             np.maximum(own, settings.least_ridge) / problem.total,
             np.asarray(noise_dof(problem, own)),
             np.broadcast_to(drawn_to, (models, 1, problem.De)),
-            np.where(problem.guarded(own), 0.0, FEWEST_ROWS),
+            np.where(problem.prevents_degeneracy(own), 0.0, FEWEST_ROWS),
         )
 
     def picked(self, rows: np.ndarray) -> Ridges:
@@ -71,16 +71,16 @@ def em_goal(problem: Problem, batch: ThetaBatch, sums: BatchSums, ridges: Ridges
 
 def em_scales(problem: Problem, batch: ThetaBatch, sums: BatchSums, ridges: Ridges, steps: np.ndarray) -> np.ndarray:
     """Scales (S, k) after an EM step that moves experts by `steps`."""
-    family, floor = problem.family, problem.noise_floor
+    family, floor = problem.family, problem.least_scale
     if not problem.noise_groups:
         return batch.sigma
     statistic = family.statistic_after(sums.statistic, steps, sums.expert_gradient, sums.expert_gram)
     share = np.maximum(sums.share, np.finfo(float).tiny)
     if problem.settings.noise == "shared":
         left, mass = (np.sum(part, axis=1, keepdims=True) for part in (statistic, share))
-        found = family.updated_scales(left, mass, batch.k * ridges.noise_dof[:, None], problem.spread, floor)
+        found = family.updated_scales(left, mass, batch.k * ridges.noise_dof[:, None], problem.y_std, floor)
         return np.broadcast_to(found, share.shape).copy()
-    return family.updated_scales(statistic, share, ridges.noise_dof[:, None], problem.spread, floor)
+    return family.updated_scales(statistic, share, ridges.noise_dof[:, None], problem.y_std, floor)
 
 
 def steadied(gram: np.ndarray) -> np.ndarray:

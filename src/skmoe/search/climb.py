@@ -228,7 +228,7 @@ class BatchAscent:
         if np.any(self.ridges.own):
             cost = cost + 0.5 * self.ridges.own * np.sum((batch.A - self.ridges.pooled) ** 2, axis=(1, 2))
             if not self._known:
-                cost = cost + self.ridges.noise_dof * np.sum(noise_penalty(batch.sigma, self.problem.spread)[0], axis=1)
+                cost = cost + self.ridges.noise_dof * np.sum(noise_penalty(batch.sigma, self.problem.y_std)[0], axis=1)
         return sums.log_likelihood - cost
 
     def _gradient(self, batch: ThetaBatch, sums: BatchSums, ridges: Ridges) -> np.ndarray:
@@ -239,10 +239,10 @@ class BatchAscent:
         parts = [A - ridges.own[:, None, None] * (batch.A - ridges.pooled), W]
         if not self._known:
             noise = family.scale_slope(sums.statistic, sums.share, batch.sigma)
-            noise = noise - ridges.noise_dof[:, None] * noise_penalty(batch.sigma, self.problem.spread)[1]
+            noise = noise - ridges.noise_dof[:, None] * noise_penalty(batch.sigma, self.problem.y_std)[1]
             if self._shared:
                 noise = np.sum(noise, axis=1, keepdims=True)
-            floor = batch.sigma[:, : noise.shape[1]] <= self.problem.noise_floor * (1 + 1e-9)
+            floor = batch.sigma[:, : noise.shape[1]] <= self.problem.least_scale * (1 + 1e-9)
             parts.append(np.where(floor & (noise < 0), 0.0, noise))
         return np.concatenate([part.reshape(S, -1) for part in parts], axis=1)
 
@@ -252,7 +252,7 @@ class BatchAscent:
         """Inverses of EM's curvature for experts and gate, matrices or, with many columns, numbers; and of scales."""
         problem, own, gate = self.problem, ridges.own[:, None], ridges.gate[:, None]
         precision, least = 1.0 / problem.family.step_scale(batch.sigma), FEWEST_ROWS / problem.total
-        curve = ridges.noise_dof[:, None] * noise_penalty(batch.sigma, problem.spread)[2]
+        curve = ridges.noise_dof[:, None] * noise_penalty(batch.sigma, problem.y_std)[2]
         scales = 1.0 / (2 * np.maximum(sums.share, least) + curve)
         if self._grams and sums.expert_gram.size:
             De, Dg = batch.A.shape[2], batch.W.shape[2]
@@ -304,7 +304,7 @@ class BatchAscent:
         A, W = vector[:, :a].reshape(S, k, De), vector[:, a : a + w].reshape(S, k, -1)
         sigma = self.batch.sigma[:S]
         if not self._known:
-            low, high = np.log([self.problem.noise_floor, MOST_SPREADS * self.problem.spread])
-            noise = np.maximum(np.exp(np.clip(vector[:, a + w :], low, high)), self.problem.noise_floor)
+            low, high = np.log([self.problem.least_scale, MOST_SPREADS * self.problem.y_std])
+            noise = np.maximum(np.exp(np.clip(vector[:, a + w :], low, high)), self.problem.least_scale)
             sigma = np.broadcast_to(noise, (S, k)).copy()
         return ThetaBatch(A.copy(), W.copy(), sigma)

@@ -106,7 +106,7 @@ def batch_ascent(
 def _is_tame(problem: Problem) -> bool:
     """Whether single precision tells residuals from their noise, and holds the weights."""
     known, weight = not problem.noise_groups, problem.rows.weight
-    fine = not known or float(problem.settings.noise) >= LEAST_NOISE * problem.spread
+    fine = not known or float(problem.settings.noise) >= LEAST_NOISE * problem.y_std
     return fine and (weight is None or float(np.max(weight)) * problem.rows.weight_scale < MOST_WEIGHT)
 
 
@@ -237,8 +237,8 @@ class CompiledAscent(BatchAscent):
             "weight_model": self.weight.shape[1] if len(self.weight) > 1 else 0,
             "single": int(self.precision is np.float32),
             "total": self.problem.total,
-            "floor": self.problem.noise_floor,
-            "spread": self.problem.spread,
+            "floor": self.problem.least_scale,
+            "spread": self.problem.y_std,
         }
         self._held = {name: np.ascontiguousarray(getattr(self.ridges, name)) for name in PENALTY}
         arrays = {name: getattr(self, name) for name in (*ROWS, "base", *STATE, *CURVATURE)} | self._held

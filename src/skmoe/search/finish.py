@@ -72,7 +72,7 @@ class Fit:
             point.curvature.log_likelihood,
             ascent.trace,
             converged,
-            ascent.problem.at_floor(point.theta),
+            ascent.problem.at_least_scale(point.theta),
             point.curvature.share,
             ascent.problem.is_admissible(point.theta, point.curvature.share),
             point.concave,

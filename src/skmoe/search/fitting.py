@@ -79,7 +79,7 @@ class Fitted:
     @property
     def at_floor(self) -> bool:
         """Whether a noise scale sits on its floor, where it should not."""
-        if self.optimum is None or self.optimum.problem.may_end_at_floor:
+        if self.optimum is None or self.optimum.problem.may_end_at_least_scale:
             return False
         return bool(np.any(self.optimum.fit.at_floor))
 

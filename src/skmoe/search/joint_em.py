@@ -124,7 +124,7 @@ def joint_em(
     spread = float(array_namespace(y).std(y))
     sigma = spread if noise_scale is None else float(noise_scale)
     noise = "shared" if noise_scale is None else sigma
-    settings = Settings(noise, least_ridge=0.0, noise_floor=NOISE_FLOOR * spread, least_share=0.0, least_rows=0.0)
+    settings = Settings(noise, least_ridge=0.0, least_scale=NOISE_FLOOR * spread, least_share=0.0, least_rows=0.0)
     rows = MappedRows.of(X, y, InputMap.identity(d))
     problem = Problem(rows, k, GaussianFamily(get_activation(activation)), settings, spread)
     run = run_em(problem, Theta(A, (W - W[-1])[:-1], np.full(k, sigma)), max_iter=max_iter, tol=tol)

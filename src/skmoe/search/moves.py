@@ -230,7 +230,7 @@ def tilted(
     """
     rows, count, batch = problem.laid_out(), len(thetas), ThetaBatch.of(thetas)
     carried = problem.total >= config.number.rows_per_parameter * problem.n_parameters
-    if carried and not problem.guarded(problem.settings.penalty):
+    if carried and not problem.prevents_degeneracy(problem.settings.penalty):
         low, high = np.log(config.moves.softening)
         batch = replace(batch, W=np.exp(rng.uniform(low, high, count))[:, None, None] * centred(batch.W))
     Z = to_numpy(rows.X)

@@ -65,7 +65,7 @@ def standardised(
     outputs: bool,
     expert_columns: Sequence[int] | None = None,
     gate_columns: Sequence[int] | None = None,
-    working: Callable[[Array], Array] | None = None,
+    transform_response: Callable[[Array], Array] | None = None,
 ) -> InputMap:
     """The map to standardised inputs and, if `outputs`, to centred and scaled outputs, after `working` if given.
 
@@ -78,7 +78,13 @@ def standardised(
     if expert_columns is None and gate_columns is None:
         center, transform = whitening(moments, centered=intercept)
         return InputMap(
-            center, transform, intercept, y_shift=shift, y_scale=scale, working=working, origin=moments.origin
+            center,
+            transform,
+            intercept,
+            y_shift=shift,
+            y_scale=scale,
+            transform_response=transform_response,
+            origin=moments.origin,
         )
     center = np.zeros(len(moments.mean))
     blocks = []
@@ -96,6 +102,6 @@ def standardised(
         gate_columns=tuple(range(first, width)),
         y_shift=shift,
         y_scale=scale,
-        working=working,
+        transform_response=transform_response,
         origin=moments.origin,
     )

@@ -76,15 +76,15 @@ def labelled_start(problem: Problem, labels: np.ndarray, purity: float = PURITY)
     if family.predictors > 1 or family.parts > 1:
         return labelled_batch(problem, labels[:, None], purity).theta(0)
     hot = purity * np.eye(k)[labels] + (1 - purity) / k  # a little of every row for all: no system is singular
-    rows = problem.rows if family.location_scale else problem.rows.responding(family.start_response)
-    line = Problem(rows, k, GaussianFamily.linear(), problem.settings, problem.spread)
+    rows = problem.rows if family.location_scale else problem.rows.with_response(family.start_response)
+    line = Problem(rows, k, GaussianFamily.linear(), problem.settings, problem.y_std)
     known = not problem.noise_groups
-    sigma = np.full(k, float(problem.settings.noise) if known else problem.spread)
+    sigma = np.full(k, float(problem.settings.noise) if known else problem.y_std)
     theta = Theta(np.zeros((k, problem.De)), np.zeros((k - 1, problem.Dg)), sigma)
     start = em_step(line, theta, em_sums(line, theta, to_device(hot, rows.X)))
     if known:
         return start
-    return Theta(start.A, start.W, np.maximum(family.start_scale(start.sigma), problem.noise_floor))
+    return Theta(start.A, start.W, np.maximum(family.start_scale(start.sigma), problem.least_scale))
 
 
 def drawn_starts(
@@ -111,7 +111,7 @@ def _without_far_outputs(problem: Problem) -> Problem:
     if not np.all(reach > 0):  # more than half of the outputs are the same
         return problem
     near = to_device(np.clip(y, middle - reach, middle + reach), rows.y)
-    return problem.on(rows.responding(lambda _: near))
+    return problem.on(rows.with_response(lambda _: near))
 
 
 def _labels(problem: Problem, kinds: Sequence[StartKind], rng: np.random.Generator, config: SearchConfig) -> np.ndarray:
@@ -182,13 +182,13 @@ def labelled_batch(problem: Problem, labels: np.ndarray, purity: float) -> Theta
         _for_each_predictor(unpack_symmetric(gram).reshape(S, k, De // m, De // m), m),
         gate_gram,
     )
-    sigma = np.full((S, k), problem.spread if problem.noise_groups else float(problem.settings.noise))
+    sigma = np.full((S, k), problem.y_std if problem.noise_groups else float(problem.settings.noise))
     zero = ThetaBatch(np.zeros((S, k, De)), np.zeros((S, k, Dg)), sigma)
-    line = Problem(rows, k, GaussianFamily.linear(), problem.settings, problem.spread)
+    line = Problem(rows, k, GaussianFamily.linear(), problem.settings, problem.y_std)
     start = em_goal(line, zero, sums, Ridges.of(problem, S))
     if not problem.noise_groups:
         return start
-    return ThetaBatch(start.A, start.W, np.maximum(family.start_scale(start.sigma), problem.noise_floor))
+    return ThetaBatch(start.A, start.W, np.maximum(family.start_scale(start.sigma), problem.least_scale))
 
 
 def _for_each_predictor(grams: np.ndarray, m: int) -> np.ndarray:
@@ -230,8 +230,8 @@ def spectral_start(task: Task, problem: Problem, rng: np.random.Generator) -> tu
     if len(found.coef) < k:
         return None
     A = np.column_stack([found.coef, np.zeros(k)]) if problem.rows.map.intercept else found.coef
-    sigma = np.full(k, noise if noise is not None else config.starts.spectral_noise * problem.spread)
-    theta = Theta(A * (problem.spread if family.g.linear else 1.0), np.zeros((k - 1, problem.Dg)), sigma)
+    sigma = np.full(k, noise if noise is not None else config.starts.spectral_noise * problem.y_std)
+    theta = Theta(A * (problem.y_std if family.g.linear else 1.0), np.zeros((k - 1, problem.Dg)), sigma)
     return Start("spectral", StartKind.SPECTRAL, theta), found
 
 

@@ -131,7 +131,7 @@ class Task:
 
     def problem(self, k: int, rows: ModelRows | None = None) -> Problem:
         """The model with k experts over all rows, or over others."""
-        family, noise = self.spec.family.inner, self.spec.noise
+        family, noise = self.spec.family.base, self.spec.noise
         centred = family.noise_dof is not None or family.location_scale
         spread = self.moments.y_std / self.map.y_scale if centred else 1.0
         if not family.has_scale:
@@ -142,7 +142,7 @@ class Task:
             noise=noise,
             penalty=self.penalty if k > 1 else 0.0,
             pooled=self.pooled,
-            noise_floor=NOISE_FLOOR * spread if centred else family.least_scale,
+            least_scale=NOISE_FLOOR * spread if centred else family.least_scale,
             resolution=self.resolution,
         )
         return Problem(self.rows if rows is None else rows, k, family, settings, spread)
@@ -165,7 +165,7 @@ def pooled_coefficients(spec: ModelSpec, moments: TableMoments, map: InputMap) -
 
     There inputs have the identity for their second moment, so that coefficients are cross moments.
     """
-    if not spec.family.inner.least_squares:
+    if not spec.family.base.least_squares:
         return None
     cross = moments.cross if spec.intercept else moments.cross + moments.mean * moments.y_mean
     coef = (cross if map.transform is None else map.transform.T @ cross) / map.y_scale
@@ -202,23 +202,23 @@ def prepare(
         X, y, weight = in_memory(X, y, weight)
         X, y, weight = sorted_rows(X, y, weight, config)
     scale = streamed_scale(weight) if rows.streamed else 1.0
-    working = None if spec.family.inner is spec.family else spec.family.working
-    typical = None if working is None else spec.family.typical
+    transform_response = None if spec.family.base is spec.family else spec.family.transform_response
+    typical = None if transform_response is None else spec.family.typical
     moments = table_moments(X, y, weight, rows.names, typical, weight_scale=scale)
     if not spec.intercept:
         moments = moments.from_zero(rows.names, "fit_intercept=False")
-    if spec.family.inner.noise_dof is not None or spec.family.inner.location_scale:
+    if spec.family.base.noise_dof is not None or spec.family.base.location_scale:
         check_known_noise(spec.noise, moments.y_std)
     moments = moments if scale == 1.0 else replace(moments, total=float(moments.rows))
     map = standardised(
         moments,
         intercept=spec.intercept,
-        outputs=spec.family.inner.location_scale,
+        outputs=spec.family.base.location_scale,
         expert_columns=spec.expert_columns,
         gate_columns=spec.gate_columns,
-        working=working,
+        transform_response=transform_response,
     )
-    jacobian, known = (0.0, 1.0) if working is None else _densities(spec.family, y, weight)
+    jacobian, known = (0.0, 1.0) if transform_response is None else _densities(spec.family, y, weight)
     units = {"log_jacobian": jacobian, "known": known}
     for part, seen in (("experts see", map.De), ("the gate sees", map.Dg)):
         if seen == 0:

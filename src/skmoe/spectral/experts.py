@@ -182,7 +182,7 @@ def experts_of(
 
 def _some_outputs(family: Family, y: Array, rng: np.random.Generator) -> np.ndarray:
     """Outputs of some rows, on the host; none for Gaussian experts, whose label transforms need none."""
-    if isinstance(family.inner, GaussianFamily):
+    if isinstance(family.base, GaussianFamily):
         return np.empty(0)
     index = pick_rows(y.shape[0], OUTPUT_SAMPLE, rng)
     return to_numpy(in_memory(y)[0] if index is None else take_rows((y,), index)[0])

@@ -25,7 +25,7 @@ __all__ = [
     "IndexLaw",
     "Outputs",
     "Transform",
-    "WorkingOutputs",
+    "TransformedOutputs",
     "check_one_number",
     "outputs_of",
 ]
@@ -133,50 +133,52 @@ def _below(y: Array, edges: np.ndarray) -> Array:
 
 
 @dataclass(frozen=True)
-class WorkingTransform:
+class TransformedLabels:
     """Label transforms of a function of the outputs, as of their logs."""
 
-    of_working: Transform
-    working: Callable[[Array], Array]
+    of_transformed: Transform
+    transform_response: Callable[[Array], Array]
 
     @property
     def hermite(self) -> np.ndarray:
         """The coefficients."""
-        return self.of_working.hermite
+        return self.of_transformed.hermite
 
     def all(self, y: Array) -> Array:
         """P1, P2 and P3, (3, n)."""
-        return self.of_working.all(self.working(y))
+        return self.of_transformed.all(self.transform_response(y))
 
     def of_order(self, r: int, y: Array) -> Array:
         """P_r, (n,)."""
-        return self.of_working.of_order(r, self.working(y))
+        return self.of_transformed.of_order(r, self.transform_response(y))
 
     def constant(self, r: int) -> float:
         """E[He_r(Z) P_r(Y)]."""
-        return self.of_working.constant(r)
+        return self.of_transformed.constant(r)
 
 
 @dataclass(frozen=True)
-class WorkingOutputs:
+class TransformedOutputs:
     """Outputs a function of which has a law that is known, as lognormal ones have."""
 
-    of_working: Outputs
-    working: Callable[[Array], Array]
+    of_transformed: Outputs
+    transform_response: Callable[[Array], Array]
 
     def transform(self, noise: float, index: IndexLaw) -> Transform:
         """Label transforms for an index of that law."""
-        return WorkingTransform(self.of_working.transform(noise, index), self.working)
+        return TransformedLabels(self.of_transformed.transform(noise, index), self.transform_response)
 
     def noise(self, mean_of: MeanOf, indices: Sequence[IndexLaw]) -> float:
         """The scale of the function of the outputs."""
-        return self.of_working.noise(lambda f: mean_of(lambda y: f(self.working(y))), indices)
+        return self.of_transformed.noise(lambda f: mean_of(lambda y: f(self.transform_response(y))), indices)
 
 
 def outputs_of(family: Family, y: np.ndarray) -> Outputs:
     """What Algorithm 1 asks of the outputs of a family, with bins at quantiles of some outputs y."""
-    if family.inner is not family:
-        return WorkingOutputs(outputs_of(family.inner, np.asarray(family.working(y))), family.working)
+    if family.base is not family:
+        return TransformedOutputs(
+            outputs_of(family.base, np.asarray(family.transform_response(y))), family.transform_response
+        )
     if isinstance(family, GaussianFamily):
         return ActivationOutputs(family.g)
     return FamilyOutputs(family, bin_edges(y))
@@ -184,7 +186,7 @@ def outputs_of(family: Family, y: np.ndarray) -> Outputs:
 
 def check_one_number(family: Family) -> None:
     """Refuse families whose outputs or predictors are several numbers."""
-    if family.columns > 1 or family.predictors > 1 or family.inner.parts > 1:
+    if family.columns > 1 or family.predictors > 1 or family.base.parts > 1:
         raise ValueError(
             f"family {family.name!r} does not qualify for the moment method, which takes outputs of one number from "
             "experts of one predictor; fit it by likelihood instead (skmoe.MoERegressor, skmoe.MoEClassifier)"

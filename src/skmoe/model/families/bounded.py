@@ -2,7 +2,7 @@
 
 A censored output is known to lie between a lower and an upper bound; where both are equal it is known. A truncated
 output is known, but rows with outputs outside bounds of their own are not in the table. What experts predict is the
-output itself, as if it were seen in every row (`Family.whole`). Bounds may be infinite.
+output itself, as if it were seen in every row (`Family.marginal`). Bounds may be infinite.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ class TruncatedLaw(BoundedLaw):
 
 
 @dataclass(frozen=True)
-class BoundedInner(NoiseFamily):
+class BoundedBase(NoiseFamily):
     """The law of outputs in parts, laid out parts first: two bounds, or an output and two bounds."""
 
     truncated: bool
@@ -201,16 +201,16 @@ class _BoundedFamily(Family):
     has_scale = True
 
     @property
-    def whole(self) -> Family:
+    def marginal(self) -> Family:
         """The law of an output that is known in every row."""
         return LognormalFamily() if self.lognormal else LINEAR
 
     @property
     def ratio(self) -> str:  # type: ignore[override]
         """What the exponential of a coefficient is."""
-        return self.whole.ratio
+        return self.marginal.ratio
 
-    def working(self, y: Array) -> Array:
+    def transform_response(self, y: Array) -> Array:
         """Columns (b, parts) as one table of parts, (b, 1, parts), logs of them for lognormal outputs."""
         xp = array_namespace(y)
         y = xp.astype(y, xp.float64, copy=False)
@@ -220,24 +220,24 @@ class _BoundedFamily(Family):
 
     def typical(self, y: Array) -> Array:
         """Outputs, or the middle of their bounds, as they are fitted."""
-        parts = self.working(y)[:, 0, :]
-        return self.inner.start_response(array_namespace(y).permute_dims(parts, (1, 0)))
+        parts = self.transform_response(y)[:, 0, :]
+        return self.base.start_response(array_namespace(y).permute_dims(parts, (1, 0)))
 
     def mean(self, eta: Array, scale: Array) -> Array:
         """Mean of the output."""
-        return self.whole.mean(eta, scale)
+        return self.marginal.mean(eta, scale)
 
     def variance(self, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
         """Variance of the output."""
-        return self.whole.variance(eta, scale)
+        return self.marginal.variance(eta, scale)
 
     def cdf(self, y: np.ndarray, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
         """Probability of an output of at most y."""
-        return self.whole.cdf(y, eta, scale)
+        return self.marginal.cdf(y, eta, scale)
 
     def sample(self, eta: np.ndarray, scale: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Draw outputs, as they would be known."""
-        return self.whole.sample(eta, scale, rng)
+        return self.marginal.sample(eta, scale, rng)
 
 
 @dataclass(frozen=True)
@@ -264,9 +264,9 @@ class CensoredFamily(_BoundedFamily):
         return f"a lower and an upper bound, the lower not above the upper and one of them finite{least},"
 
     @property
-    def inner(self) -> Family:
+    def base(self) -> Family:
         """Two bounds."""
-        return BoundedInner(truncated=False)
+        return BoundedBase(truncated=False)
 
     def log_jacobian(self, y: Array) -> Array:
         """Log of one over known outputs; probabilities of bounds need none."""
@@ -327,9 +327,9 @@ class TruncatedFamily(_BoundedFamily):
         return f"{positive}outputs between the lower and the upper bound of their rows"
 
     @property
-    def inner(self) -> Family:
+    def base(self) -> Family:
         """An output and two bounds."""
-        return BoundedInner(truncated=True)
+        return BoundedBase(truncated=True)
 
     def _in_columns(self, y: Array) -> Array:
         """Output, lower and upper bound of each row, (b, 3)."""
@@ -340,9 +340,9 @@ class TruncatedFamily(_BoundedFamily):
         low, high = -np.inf if self.lower is None else self.lower, np.inf if self.upper is None else self.upper
         return xp.stack([xp.astype(y, xp.float64, copy=False), low * ones, high * ones], axis=1)
 
-    def working(self, y: Array) -> Array:
+    def transform_response(self, y: Array) -> Array:
         """Output and bounds as one table of parts, (b, 1, 3)."""
-        return super().working(self._in_columns(y))
+        return super().transform_response(self._in_columns(y))
 
     def log_jacobian(self, y: Array) -> Array:
         """Log of one over the outputs, for lognormal ones."""

@@ -31,12 +31,12 @@ class _CountsAndLogs(Family):
 
 
 @dataclass(frozen=True)
-class _PoissonInner(_CountsAndLogs, PoissonFamily):
+class _PoissonBase(_CountsAndLogs, PoissonFamily):
     """Poisson counts over an exposure."""
 
 
 @dataclass(frozen=True)
-class _NegativeBinomialInner(_CountsAndLogs, NegativeBinomialFamily):
+class _NegativeBinomialBase(_CountsAndLogs, NegativeBinomialFamily):
     """Negative binomial counts over an exposure."""
 
 
@@ -46,7 +46,7 @@ class _WithExposure(Family):
     columns = 2
     support = "counts, whole numbers of 0 or more, and positive exposures"
 
-    def working(self, y: Array) -> Array:
+    def transform_response(self, y: Array) -> Array:
         """Count and log of the exposure as one table of parts, (b, 1, 2)."""
         xp = array_namespace(y)
         y = xp.astype(y, xp.float64, copy=False)
@@ -72,12 +72,12 @@ class PoissonExposureFamily(_WithExposure, PoissonFamily):
     """Counts of mean exposure times exp(eta), two columns; what is predicted is the count for an exposure of one."""
 
     @property
-    def inner(self) -> Family:
+    def base(self) -> Family:
         """The law of counts and logs of exposures."""
-        return _PoissonInner()
+        return _PoissonBase()
 
     @property
-    def whole(self) -> Family:
+    def marginal(self) -> Family:
         """Counts for an exposure of one."""
         return PoissonFamily()
 
@@ -90,11 +90,11 @@ class NegativeBinomialExposureFamily(_WithExposure, NegativeBinomialFamily):
     """
 
     @property
-    def inner(self) -> Family:
+    def base(self) -> Family:
         """The law of counts and logs of exposures."""
-        return _NegativeBinomialInner()
+        return _NegativeBinomialBase()
 
     @property
-    def whole(self) -> Family:
+    def marginal(self) -> Family:
         """Counts for an exposure of one."""
         return NegativeBinomialFamily()

@@ -27,18 +27,18 @@ class LognormalFamily(Family):
     ratio = "mean ratio"
 
     @property
-    def inner(self) -> Family:
+    def base(self) -> Family:
         """Gaussian noise about the predictor."""
         return LINEAR
 
-    def working(self, y: Array) -> Array:
+    def transform_response(self, y: Array) -> Array:
         """Logs of the outputs."""
         xp = array_namespace(y)
         return xp.log(xp.astype(y, xp.float64, copy=False))
 
     def log_jacobian(self, y: Array) -> Array:
         """Log of one over the output."""
-        return -self.working(y)
+        return -self.transform_response(y)
 
     def impossible(self, y: Array) -> Array:
         """Outputs of zero or less."""

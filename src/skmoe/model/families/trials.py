@@ -51,7 +51,7 @@ class TrialsLaw(Law):
 
 
 @dataclass(frozen=True)
-class TrialsInner(Family):
+class TrialsBase(Family):
     """The law of successes and failures, laid out parts first."""
 
     name = "binomial"
@@ -75,16 +75,16 @@ class TrialsFamily(BinomialFamily):
     support = "successes and failures: numbers of 0 or more, at least one of them positive,"
 
     @property
-    def inner(self) -> Family:
+    def base(self) -> Family:
         """The law of both numbers."""
-        return TrialsInner()
+        return TrialsBase()
 
     @property
-    def whole(self) -> Family:
+    def marginal(self) -> Family:
         """One trial."""
         return BinomialFamily()
 
-    def working(self, y: Array) -> Array:
+    def transform_response(self, y: Array) -> Array:
         """Both numbers as one table of parts, (b, 1, 2)."""
         xp = array_namespace(y)
         return xp.astype(y, xp.float64, copy=False)[:, None, :]

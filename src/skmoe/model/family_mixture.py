@@ -20,7 +20,7 @@ from skmoe.model import regions
 from skmoe.model.family import Family
 from skmoe.model.quantiles import Quantiles
 
-__all__ = ["LawMixture"]
+__all__ = ["FamilyMixture"]
 
 OUTWARDS = 1100  # doublings of a bracket, to the end of the doubles
 HALVINGS = 300
@@ -32,7 +32,7 @@ MOST_OUTPUTS = 2**22  # of one row among which a smallest set of whole numbers i
 
 
 @dataclass(frozen=True)
-class LawMixture(Quantiles):
+class FamilyMixture(Quantiles):
     """Predictive laws of n rows, on the host; outputs y are (n,), or (n, m) for several for each row.
 
     Parameters
@@ -55,7 +55,7 @@ class LawMixture(Quantiles):
     def __len__(self) -> int:
         return len(self.eta)
 
-    def take(self, rows: Any) -> LawMixture:
+    def take(self, rows: Any) -> FamilyMixture:
         """The laws of some rows, by index, mask or slice."""
         return replace(self, weights=self.weights[rows], eta=self.eta[rows], scales=self.scales[rows])
 
