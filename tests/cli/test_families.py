@@ -285,7 +285,7 @@ def test_amounts_behind_a_bound_are_those_of_python(measured, bound):
         (("visits", "--family", "poisson", "--exposure", "weeks"), "--exposure: there is no column 'weeks'"),
         (
             ("visits", "--family", "poisson", "--exposure", "town"),
-            "column 'town', which tells of target 'visits'",
+            "column 'town', which belongs to target 'visits'",
         ),
         (("visits", "--family", "poisson", "--exposure", "limit"), "counts, whole numbers of 0 or more, and positive"),
         (("hits", "--trials", "tries"), "--trials is for --family binomial"),

@@ -43,7 +43,7 @@ def test_values_of_tables_and_of_record_batches_are_encoded_alike(as_batch):
 
 
 def test_numbers_of_text_and_of_numbers_are_encoded_alike():
-    column = Column("c", "number", fill=7.0, flag=True)
+    column = Column("c", "number", fill=7.0, missing_indicator=True)
     expected = ([[1.5, 0], [-2, 0], [7, 1]], [True, True, True])
     assert inputs(column, made([1.5, -2.0, None])) == expected
     assert inputs(column, made(["1.5", " -2 ", "?"])) == expected
@@ -79,7 +79,7 @@ def test_unseen_category_is_refused_or_left_out_or_counts_as_a_rare_one():
     with pytest.raises(TableError, match=r"'kind' holds 'z', which was not there in fitting \(known: a, b\)"):
         column.encode(made(["a", "z"]), "error")
     assert inputs(column, made(["a", "z"]), unseen="empty")[1] == [True, False]
-    pooling = Column("kind", "category", ("a", "b", "other"), pool="other", pooled=("gold",))
+    pooling = Column("kind", "category", ("a", "b", "other"), infrequent_as="other", infrequent=("gold",))
     rare, new = [[0, 1], [0, 0]], ["gold", "a"]
     assert inputs(pooling, made(new), unseen="error") == (rare, [True, True])
     assert inputs(pooling, made(["z", "a"]), unseen="other") == (rare, [True, True])
@@ -97,7 +97,7 @@ def test_unseen_category_counts_as_the_mean_of_the_known_where_there_were_no_rar
 
 
 def test_inputs_of_a_column_say_what_they_hold():
-    assert [(one.name, one.levels) for one in Column("a", "number", flag=True).inputs] == [
+    assert [(one.name, one.categories) for one in Column("a", "number", missing_indicator=True).inputs] == [
         ("a", ()),
         ("a=missing", ("no", "yes")),
     ]

@@ -69,7 +69,9 @@ def test_few_rows_have_few_inputs_of_categories_and_gaps():
     # of eleven inputs one is too many: gaps of size and kinds f and g are in three or four rows, size in four
     assert encoder.features[:5] == ["kind=b", "kind=c", "kind=d", "kind=e", "kind=other"]
     assert encoder.features[5:] == ["place=v", "place=w", "place=x", "place=y", "size", "size=missing", "length"]
-    assert "50 rows are few for 11 inputs of categories and gaps: the rarest share inputs, 10 in all" in told(encoder)
+    assert "50 rows are few for 11 inputs of categories and missing values: the rarest share inputs, 10 in all" in told(
+        encoder
+    )
     many = {name: pa.array(values.to_pylist() * 10) for name, values in zip(columns, pa.table(columns), strict=True)}
     assert len(learned(many).features) == 6 + 4 + 2 + 1  # 500 rows carry them all
     assert "are few" not in told(learned(many))
@@ -80,7 +82,9 @@ def test_columns_of_categories_keep_one_input_however_few_rows_there_are():
     columns = {f"c{i}": np.array(list("abc"))[(n // (i + 1)) % 3] for i in range(8)}
     encoder = learned({**columns, "gaps": pa.array(n % 5, mask=n % 4 == 0), "y": n * 1.0})
     assert [name.partition("=")[0] for name in encoder.features] == [*columns, "gaps"]
-    assert "24 rows are few for 17 inputs of categories and gaps: the rarest share inputs, 8 in all" in told(encoder)
+    assert "24 rows are few for 17 inputs of categories and missing values: the rarest share inputs, 8 in all" in told(
+        encoder
+    )
 
 
 def test_limit_of_inputs_counts_no_numbers():

@@ -35,7 +35,7 @@ pa = pytest.importorskip("pyarrow")
 def test_numbers_are_read(text, decimal, number):
     read = text_numbers(pa.array([text, "0"]), decimal)
     assert read.values.tolist() == [number, 0]
-    assert not read.odd
+    assert not read.unparsable
     assert is_number(text, decimal)
 
 
@@ -53,12 +53,12 @@ def test_numbers_are_read(text, decimal, number):
     ],
 )
 def test_what_only_looks_like_a_number_is_none(text, decimal):
-    assert text_numbers(pa.array([text, text, "1"]), decimal).odd == {text: 2}
+    assert text_numbers(pa.array([text, text, "1"]), decimal).unparsable == {text: 2}
 
 
 def test_marks_count_as_missing():
     read = text_numbers(pa.chunked_array([["1", "?"], [None, "N/A", " - ", "?", "abc"]]), ".")
     assert read.missing.tolist() == [False, True, True, True, True, True, False]
-    assert read.marks == {"?": 2, "N/A": 1, "-": 1}
-    assert read.odd == {"abc": 1}
+    assert read.missing_marks == {"?": 2, "N/A": 1, "-": 1}
+    assert read.unparsable == {"abc": 1}
     assert np.isnan(read.values[1:]).all()

@@ -205,7 +205,7 @@ def _gaps(table: Summary, model: Any) -> None:
         if column.kind != "category":
             fill = "the most frequent value" if column.kind == "boolean" else "the median"
             words = f"they were filled with {fill}"
-            words += f", and the input '{column.inputs[-1].name}' says where" if column.flag else ""
+            words += f", and the input '{column.inputs[-1].name}' says where" if column.missing_indicator else ""
         table.rows.append((f"gaps in {name}", f"{count} of {n} rows", words))
 
 

@@ -73,7 +73,7 @@ def inputs_of(model: Any) -> list[Input]:
     found, start = [], 0
     for one in (one for column in model.encoder_.columns for one in column.inputs):
         columns = tuple(range(start, start + len(one.features)))
-        found.append(Input(one.name, columns, one.levels))
+        found.append(Input(one.name, columns, one.categories))
         start += len(columns)
     return found
 

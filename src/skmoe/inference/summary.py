@@ -110,7 +110,7 @@ def feature_names(model: Any) -> list[str]:
 def filled_gaps(model: Any) -> dict[str, int]:
     """How many values of each column of its table were missing in a fit, and were filled in or became a category."""
     encoder = getattr(model, "encoder_", None)
-    return {} if encoder is None else {column.name: column.gaps for column in encoder.columns if column.gaps}
+    return {} if encoder is None else {column.name: column.n_missing for column in encoder.columns if column.n_missing}
 
 
 def summarise(model: Any, *, robust: bool, names: Sequence[str] | None = None) -> Summary:

@@ -11,12 +11,20 @@ from skmoe.persistence.archive import ArraySpec
 from skmoe.persistence.model_schema import ARRAYS, FORMAT
 from skmoe.persistence.plain import number
 
-__all__ = ["CHECKSUMS_SINCE", "EARLIER", "arrays_always", "header_of", "more_arrays"]
+__all__ = ["CHECKSUMS_SINCE", "EARLIER", "arrays_always", "header_of", "more_arrays", "table_of"]
 
 EARLIER = (1, 2, 3, 4)
 """Format 1 is the first edition's; 3 has held-out rows, averaged models and calibration; 4 brings checksums; since 5
 the log-likelihood is the total over rows."""
 CHECKSUMS_SINCE = 4
+FIELDS = {
+    "flag": "missing_indicator",
+    "pool": "infrequent_as",
+    "pooled": "infrequent",
+    "gaps": "n_missing",
+    "beside": "auxiliary",
+}
+"""Earlier names of fields of the encoder, and today's."""
 SINCE_3 = ("dof_", "stability_", "plug_in_scale", "member_weights")
 
 
@@ -37,6 +45,13 @@ def header_of(header: Mapping[str, Any]) -> dict[str, Any]:
     number()(mean, "numbers.log_likelihood_")
     new["numbers"] = {**new["numbers"], "log_likelihood_": mean * rows}
     return new
+
+
+def table_of(value: Any) -> Any:
+    """Return the content of ``table.json`` with today's names of fields."""
+    if isinstance(value, list):
+        return [table_of(item) for item in value]
+    return {FIELDS.get(k, k): table_of(v) for k, v in value.items()} if isinstance(value, dict) else value
 
 
 def _counted_rows(history: Mapping[str, Any]) -> float:

@@ -22,7 +22,7 @@ from skmoe.model.family import Family
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.model.parameters import MoEParameters
 from skmoe.persistence.archive import Archive, opened, write_archive
-from skmoe.persistence.earlier_formats import CHECKSUMS_SINCE, EARLIER, arrays_always, header_of, more_arrays
+from skmoe.persistence.earlier_formats import CHECKSUMS_SINCE, EARLIER, arrays_always, header_of, more_arrays, table_of
 from skmoe.persistence.errors import ModelFileError, reason
 from skmoe.persistence.model_schema import (
     AT_ORIGIN,
@@ -188,7 +188,7 @@ def _read(archive: Archive, make: Mapping[str, Callable[..., Any]], path: str) -
         raise ValueError("its checksums are missing")
     if version in EARLIER:
         header = header_of(header)
-    table = archive.json("table.json") if "table.json" in archive.members else None
+    table = table_of(archive.json("table.json")) if "table.json" in archive.members else None
     _check(header, table)
     specs = arrays_of(header, arrays_always(version))
     texts = {"model.json"} | (set() if table is None else {"table.json"})

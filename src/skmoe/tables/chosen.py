@@ -51,7 +51,7 @@ class GivenColumns:
         features : sequence of str or int, optional
             Names of columns, or of inputs such as ``"species=Gentoo"``; or places of columns.
         name : str
-            What the caller calls them, for messages.
+            Name of the caller's option, for messages.
         """
         if features is None:
             return None
@@ -85,11 +85,11 @@ class GivenColumns:
 
 
 def chosen_inputs(model: Any, part: str) -> list[int] | None:
-    """Return the indices of the inputs that a part of a model sees, "expert" or "gate"; None stands for all."""
+    """Return the indices of the inputs that a part of a model uses, "expert" or "gate"; None stands for all."""
     name = f"{part}_features"
     return GivenColumns.of(model).indices(getattr(model, name), name)
 
 
 def sees_inputs(model: Any, part: str) -> bool:
-    """Whether a part of a model, "expert" or "gate", sees any input; it is of constants otherwise."""
+    """Return whether a part of a model, "expert" or "gate", has any input; it is of constants otherwise."""
     return chosen_inputs(model, part) != []

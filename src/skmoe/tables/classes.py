@@ -27,7 +27,7 @@ BLOCK_ROWS = 2**16
 
 
 def class_rows_to_fit(model: Any, X: Any, y: Any, weight: Any) -> tuple[RowsToFit, np.ndarray]:
-    """Rows that a classifier is to be fitted to, outputs numbered by class, and the sorted labels of the classes."""
+    """Return the rows to fit a classifier to, outputs numbered by class, and the sorted labels of the classes."""
     X, y = with_labels(X, y)
     if y is None or isinstance(y, str | Streamed) or type(y).__module__.partition(".")[0] == "dask":
         rows = rows_to_fit(model, X, y, weight)
@@ -39,16 +39,16 @@ def class_rows_to_fit(model: Any, X: Any, y: Any, weight: Any) -> tuple[RowsToFi
     like = X if is_array(X) and not isinstance(X, np.ndarray) else None
     rows = rows_to_fit(model, X, codes if like is None else to_device(codes, like), weight)
     if isinstance(rows.y, Streamed):
-        return rows, _enough(labels)
+        return rows, _two_or_more(labels)
     left = np.unique(to_numpy(rows.y))  # classes whose rows have no weight are gone
     if len(left) < len(labels):
         back = np.searchsorted(left, to_numpy(rows.y)).astype(np.float64)
         rows, labels = replace(rows, y=to_device(back, rows.X)), labels[left.astype(np.intp)]
-    return rows, _enough(labels)
+    return rows, _two_or_more(labels)
 
 
 def class_rows_to_use(model: Any, X: Any, y: Any) -> tuple[Array, Array]:
-    """Inputs and numbered outputs for a fitted classifier."""
+    """Return inputs and numbered outputs for a fitted classifier."""
     X, y = with_labels(X, y)
     if isinstance(y, str | Streamed) or type(y).__module__.partition(".")[0] == "dask":
         return rows_to_use(model, X, y)
@@ -67,7 +67,7 @@ def class_rows_to_use(model: Any, X: Any, y: Any) -> tuple[Array, Array]:
 
 
 def with_labels(X: Any, y: Any) -> tuple[Any, Any]:
-    """Rows of a file or table of pyarrow, and labels, where `y` names one of its columns and that holds text.
+    """Read rows and labels from a file or table of pyarrow where `y` names one of its columns and that holds text.
 
     The table is then held in memory; columns of numbers stay where they are.
     """
@@ -85,9 +85,9 @@ def with_labels(X: Any, y: Any) -> tuple[Any, Any]:
 
 
 def _as_column(y: Any) -> np.ndarray:
-    """Labels as a column of text, whole numbers or booleans; a gap, or labels of several kinds, is refused."""
+    """Return labels as text, whole numbers or booleans; refuse missing labels, and labels of several kinds."""
     y = unmasked(y, "y")
-    listed = isinstance(y, list | tuple)  # of which NumPy makes text of numbers and gaps
+    listed = isinstance(y, list | tuple)  # whose numbers and missing values NumPy would turn into text
     values = to_numpy(y) if is_array(y) else np.asarray(y, dtype=object if listed else None)
     values = column_or_1d(values, warn=True)
     if values.dtype.kind == "O":
@@ -98,7 +98,7 @@ def _as_column(y: Any) -> np.ndarray:
 
 
 def _of_one_kind(values: np.ndarray) -> np.ndarray:
-    """Labels that came as Python objects."""
+    """Convert labels that are Python objects, all of one kind."""
     missing = sum(bool(_is_missing(v)) for v in values)
     if missing:
         raise ValueError(f"y has {missing} missing labels (NaN or None); drop those rows, or give them a class")
@@ -107,13 +107,13 @@ def _of_one_kind(values: np.ndarray) -> np.ndarray:
             return values.astype(str) if kind is str else np.array(values.tolist())
     kinds = sorted({type(v).__name__ for v in values})
     if kinds == ["bytes"]:
-        return values  # scikit-learn has words for these
+        return values  # scikit-learn has a message for these
     held = f"type {kinds[0]}" if len(kinds) == 1 else f"several kinds ({', '.join(kinds)})"
     raise ValueError(f"y has labels of {held}; {ADVICE}")
 
 
 def _is_missing(value: Any) -> bool:
-    """Whether a label is None, pandas' NA or NaT, or NaN, which alone is not itself."""
+    """Return whether a label is None, pandas' NA or NaT, or NaN, the only number that does not equal itself."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, Real) and value != value
@@ -130,7 +130,7 @@ def _numbered(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return labels, codes.ravel().astype(np.float64)
 
 
-def _enough(labels: np.ndarray) -> np.ndarray:
+def _two_or_more(labels: np.ndarray) -> np.ndarray:
     if len(labels) < 2:
         raise ValueError(f"y has one class, {labels.tolist()[0]!r}, in all rows with weight; two or more are needed")
     return labels
@@ -147,7 +147,7 @@ class _Labels:
 
 
 def _streamed_classes(y: Streamed) -> np.ndarray:
-    """Classes of outputs that are read in blocks, which must be numbered already."""
+    """Return the classes of outputs that are read in blocks, which must be numbered already."""
 
     def kernel(block: Array) -> tuple[_Labels]:
         return (_Labels(np.unique(np.asarray(to_numpy(block), dtype=np.float64))),)
@@ -155,7 +155,7 @@ def _streamed_classes(y: Streamed) -> np.ndarray:
     found = sum_over_blocks(kernel, y, block_rows=BLOCK_ROWS)[0].values
     if len(found) > MOST_CLASSES or not np.array_equal(found, np.arange(len(found))):
         raise ValueError(
-            "classes of rows that are streamed must be numbered 0, 1, 2, ... without a gap; the column has "
+            "classes of rows that are streamed must be numbered 0, 1, 2, ... with none left out; the column has "
             f"{found[:5].tolist()}, ...: number them in the file"
         )
-    return _enough(found.astype(np.int64))
+    return _two_or_more(found.astype(np.int64))

@@ -30,10 +30,10 @@ __all__ = [
 ]
 
 KINDS = ("number", "boolean", "category", "date")
-OTHER, GAP = "other", "missing"  # categories of rare values, and of values that are missing
+OTHER, MISSING = "other", "missing"  # categories of infrequent values, and of missing ones
 UNSEEN = ("other", "empty", "error")
-"""What becomes of a category not there in fitting: it counts as a rare one, or where there were none as the mean of the
-categories that were; its row is left out; or it is refused."""
+"""Treatments of a category not there in fitting: it counts as an infrequent one, or where there were none as the mean
+of the known categories; its row is left out; or it is refused."""
 
 TRUTH = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
 
@@ -56,11 +56,11 @@ def warn_of_unseen(tally: Counter[str]) -> None:
 
 @dataclass(frozen=True)
 class ColumnInput:
-    """One thing that a column says: the inputs that hold it, and for categories which."""
+    """A quantity that a column holds: the inputs that encode it, and its categories if it has any."""
 
     name: str
     features: tuple[str, ...]
-    levels: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -76,20 +76,20 @@ class Column:
     categories : tuple of str
         Categories with inputs of their own, the reference first.
     fill : float or str, optional
-        What stands in for a missing value, if anything does.
-    flag : bool
-        Whether one more input says where a number, yes/no or date was missing.
-    pool : str, optional
-        The category that rare ones count as.
-    pooled : tuple of str
-        Those rare ones.
+        Replacement of missing values, if they are filled in.
+    missing_indicator : bool
+        Whether one more input is 1 where a number, yes/no or date was missing.
+    infrequent_as : str, optional
+        The category that infrequent ones count as.
+    infrequent : tuple of str
+        The infrequent categories.
     parts : tuple of str
-        What a date becomes, of `skmoe.tables.dates.DATE_PARTS`.
+        Parts of `skmoe.tables.dates.DATE_PARTS` that a date becomes.
     first : float
         The first day of dates, in seconds since 1970.
     written : str, optional
-        How dates are written where they are text, as `strptime` has it.
-    gaps : int
+        Format of dates that are text, as `strptime` has it.
+    n_missing : int
         Rows of the fit in which it was missing, and was filled in or counted as a category.
     """
 
@@ -97,17 +97,17 @@ class Column:
     kind: str
     categories: tuple[str, ...] = ()
     fill: float | str | None = None
-    flag: bool = False
-    pool: str | None = None
-    pooled: tuple[str, ...] = ()
+    missing_indicator: bool = False
+    infrequent_as: str | None = None
+    infrequent: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
     first: float = 0.0
     written: str | None = None
-    gaps: int = 0
+    n_missing: int = 0
 
     @property
     def inputs(self) -> list[ColumnInput]:
-        """What it says, in the order of its inputs."""
+        """Quantities that it holds, in the order of its inputs."""
         if self.kind == "category":
             features = tuple(f"{self.name}={category}" for category in self.categories[1:])
             return [ColumnInput(self.name, features, self.categories)]
@@ -115,8 +115,8 @@ class Column:
             found = [ColumnInput(name, (name,)) for name in (f"{self.name}: {part}" for part in self.parts)]
         else:
             found = [ColumnInput(self.name, (self.name,), ("no", "yes") if self.kind == "boolean" else ())]
-        if self.flag:
-            found.append(ColumnInput(f"{self.name}={GAP}", (f"{self.name}={GAP}",), ("no", "yes")))
+        if self.missing_indicator:
+            found.append(ColumnInput(f"{self.name}={MISSING}", (f"{self.name}={MISSING}",), ("no", "yes")))
         return found
 
     def __post_init__(self) -> None:
@@ -126,9 +126,10 @@ class Column:
             raise TableError(f"column {self.name!r}: a category has its values, each once, and other columns have none")
         if self.fill is not None and isinstance(self.fill, str) != (self.kind == "category"):
             raise TableError(f"column {self.name!r} would be filled with {self.fill!r}, which is not of its kind")
-        strange = [value for value in (self.fill, self.pool) if isinstance(value, str) and value not in self.categories]
-        if strange:
-            raise TableError(f"column {self.name!r}: {strange[0]!r} is none of its categories")
+        used = (self.fill, self.infrequent_as)
+        unknown = [value for value in used if isinstance(value, str) and value not in self.categories]
+        if unknown:
+            raise TableError(f"column {self.name!r}: {unknown[0]!r} is none of its categories")
         if (self.kind == "date") != bool(self.parts) or not set(self.parts) <= set(DATE_PARTS):
             raise TableError(f"column {self.name!r}: a date has its parts, of {', '.join(DATE_PARTS)}")
 
@@ -139,24 +140,24 @@ class Column:
 
     @property
     def plain(self) -> bool:
-        """Whether it is a number as it stands."""
-        return self.kind in ("number", "boolean") and not self.flag
+        """True for a number that needs no encoding."""
+        return self.kind in ("number", "boolean") and not self.missing_indicator
 
     def encode(
         self, values: Any, unseen: str = "error", decimal: str = ".", tally: Counter[str] | None = None
     ) -> tuple[list[np.ndarray], np.ndarray]:
-        """Inputs, and the rows where they are known.
+        """Return the inputs, and the rows where they are known.
 
         Parameters
         ----------
         values : pyarrow array
             The column.
         unseen : {"other", "empty", "error"}
-            What becomes of a category that was not there in fitting.
+            Treatment of a category that was not there in fitting.
         decimal : str
             Decimal mark of numbers that are text.
         tally : Counter, optional
-            Is told, by the column's name, how many rows hold such a category and count as "other".
+            Adds up, by the column's name, the rows that hold such a category and count as "other".
 
         Returns
         -------
@@ -170,14 +171,14 @@ class Column:
         if self.kind == "date":
             numbers = as_seconds(values, self.written)
         elif self.kind == "boolean":
-            numbers = _truth(values, self.name)
+            numbers = _booleans(values, self.name)
         else:
             numbers = as_numbers(values, self.name, decimal)
-        gaps = np.isnan(numbers)
-        if self.fill is not None and np.any(gaps):
-            numbers = np.where(gaps, float(self.fill), numbers)
+        missing = np.isnan(numbers)
+        if self.fill is not None and np.any(missing):
+            numbers = np.where(missing, float(self.fill), numbers)
         found = [date_part(numbers, part, self.first) for part in self.parts] if self.kind == "date" else [numbers]
-        return [*found, *([gaps.astype(np.float64)] if self.flag else [])], np.isfinite(numbers)
+        return [*found, *([missing.astype(np.float64)] if self.missing_indicator else [])], np.isfinite(numbers)
 
     def _encode_categories(
         self, values: Any, unseen: str, tally: Counter[str] | None
@@ -186,31 +187,31 @@ class Column:
         import pyarrow.compute as pc
 
         texts = as_texts(values)
-        gaps = pc.is_null(texts).to_numpy(zero_copy_only=False)
+        missing = pc.is_null(texts).to_numpy(zero_copy_only=False)
         codes = pc.index_in(texts, value_set=pa.array(self.categories, pa.string()), skip_nulls=True)
         codes = np.array(pc.fill_null(codes, -1).to_numpy(zero_copy_only=False))
         if self.fill is not None:
-            codes[gaps] = self.categories.index(str(self.fill))
-        strange = (codes < 0) & ~gaps
-        if np.any(strange):
-            pool = -1 if self.pool is None else self.categories.index(self.pool)
-            if self.pooled:
-                rare = pc.is_in(texts, value_set=pa.array(self.pooled, pa.string())).to_numpy(zero_copy_only=False)
-                codes[strange & rare] = pool
-                strange &= ~rare
-            if unseen == "error" and np.any(strange):
-                self._refuse(texts[int(np.argmax(strange))].as_py())
+            codes[missing] = self.categories.index(str(self.fill))
+        unknown = (codes < 0) & ~missing
+        if np.any(unknown):
+            other = -1 if self.infrequent_as is None else self.categories.index(self.infrequent_as)
+            if self.infrequent:
+                rare = pc.is_in(texts, value_set=pa.array(self.infrequent, pa.string())).to_numpy(zero_copy_only=False)
+                codes[unknown & rare] = other
+                unknown &= ~rare
+            if unseen == "error" and np.any(unknown):
+                self._refuse(texts[int(np.argmax(unknown))].as_py())
             if unseen == "other":
-                codes[strange] = pool
+                codes[unknown] = other
         encoded, known = [(codes == i).astype(np.float64) for i in range(1, len(self.categories))], codes >= 0
-        if unseen == "other" and np.any(strange):
+        if unseen == "other" and np.any(unknown):
             if tally is not None:
-                tally[self.name] += int(np.sum(strange))
+                tally[self.name] += int(np.sum(unknown))
             if not np.all(known):
-                present = [category != GAP for category in self.categories]
-                for column, there in zip(encoded, present[1:], strict=True):
-                    column[strange & ~known] = there / sum(present)
-                known |= strange
+                present = [category != MISSING for category in self.categories]
+                for column, counts in zip(encoded, present[1:], strict=True):
+                    column[unknown & ~known] = counts / sum(present)
+                known |= unknown
         return encoded, known
 
     def _refuse(self, value: str) -> None:
@@ -220,7 +221,7 @@ class Column:
 
 
 def is_text(kind: Any) -> bool:
-    """Whether a type of pyarrow is text, or categories."""
+    """Return whether a type of pyarrow is text, or categories."""
     types = arrow().types
     return (
         types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind) or types.is_dictionary(kind)
@@ -228,12 +229,14 @@ def is_text(kind: Any) -> bool:
 
 
 def as_numbers(values: Any, name: str, decimal: str = ".") -> np.ndarray:
-    """Values as floats, NaN where there are none; text that is no number is refused, and what would be rounded."""
+    """Convert values to floats, NaN where missing; refuse text that is no number, and numbers that would be rounded."""
     pa = arrow()
     if is_text(values.type) and not pa.types.is_dictionary(values.type):
         read = text_numbers(values.cast(pa.string()), decimal)
-        if read.odd:
-            raise TableError(f"column {name!r} must hold numbers; it holds {listed(list(map(repr, read.odd)), 3)}")
+        if read.unparsable:
+            raise TableError(
+                f"column {name!r} must hold numbers; it holds {listed(list(map(repr, read.unparsable)), 3)}"
+            )
         numbers, rounded = read.values, read.rounded
     else:
         numbers, rounded = numbers_of(values, name)
@@ -243,7 +246,7 @@ def as_numbers(values: Any, name: str, decimal: str = ".") -> np.ndarray:
 
 
 def numbers_of(values: Any, name: str) -> tuple[np.ndarray, Rounded]:
-    """Values that are no text as floats, NaN where there are none, and which of them were rounded."""
+    """Convert values that are not text to floats, NaN where missing, and return which of them were rounded."""
     pa = arrow()
     try:
         numbers = values.cast(pa.float64(), safe=False)
@@ -253,7 +256,7 @@ def numbers_of(values: Any, name: str) -> tuple[np.ndarray, Rounded]:
 
 
 def as_texts(values: Any) -> Any:
-    """Values as text without blanks around them, null where there are none."""
+    """Convert values to text without blanks around them, null where missing."""
     pa = arrow()
     import pyarrow.compute as pc
 
@@ -263,8 +266,8 @@ def as_texts(values: Any) -> Any:
     return pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts)
 
 
-def _truth(values: Any, name: str) -> np.ndarray:
-    """Yes/no as ones and zeros, NaN where there are none."""
+def _booleans(values: Any, name: str) -> np.ndarray:
+    """Convert yes/no to ones and zeros, NaN where missing."""
     if not is_text(values.type):
         return as_numbers(values, name)
     import pyarrow.compute as pc
@@ -272,8 +275,8 @@ def _truth(values: Any, name: str) -> np.ndarray:
     coded = pc.utf8_lower(as_texts(values)).dictionary_encode()
     coded = coded.combine_chunks() if hasattr(coded, "combine_chunks") else coded
     different = coded.dictionary.to_pylist()
-    odd = [text for text in different if text not in TRUTH]
-    if odd:
-        raise TableError(f"column {name!r} must hold true or false; it holds {listed(list(map(repr, odd)), 3)}")
+    unparsable = [text for text in different if text not in TRUTH]
+    if unparsable:
+        raise TableError(f"column {name!r} must hold true or false; it holds {listed(list(map(repr, unparsable)), 3)}")
     table = np.array([*(TRUTH[text] for text in different), np.nan])
     return table[coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)]

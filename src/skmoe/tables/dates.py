@@ -1,4 +1,4 @@
-"""Columns of dates: how they are written, and the numbers that they become."""
+"""Columns of dates: the formats they are written in, and the numbers that they become."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from skmoe.tables.table_errors import arrow
 __all__ = ["CLOCK", "DATE_PARTS", "FORMATS", "as_seconds", "date_part", "fitting_formats"]
 
 DATE_PARTS = ("days", "year", "month", "weekday", "hour")
-"""What a date can become: days since the first one, year, month (1 to 12), weekday (1 is Monday), hour of the day."""
+"""Numbers of a date: days since the first one, year, month (1 to 12), weekday (1 is Monday), hour of the day."""
 
 DAY = 86400.0
-FIRST_LOOK = 20
+FIRST_TEXTS = 20  # that a format must fit before all texts are parsed with it
 
 _DAYS = (
     *("%Y-%m-%d", "%Y/%m/%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y"),
@@ -49,11 +49,11 @@ A month or quarter is its first day; %q is the number of a quarter.
 
 
 def fitting_formats(texts: Any, formats: Sequence[str]) -> tuple[str, ...]:
-    """Those of the given ways to write a date that fit every text.
+    """Return the given formats of dates that fit every text.
 
-    Fractions of seconds and zones such as +02:00 are cut off: what counts is the hour on the clock there.
+    Fractions of seconds and zones such as +02:00 are cut off: the hour is that of the local clock.
     """
-    few = texts.slice(0, FIRST_LOOK)  # most ways do not fit the first values, and all need not be read for that
+    few = texts.slice(0, FIRST_TEXTS)
     formats = [how for how in formats if _parsed(few, how).null_count == few.null_count]
     return tuple(how for how in formats if _parsed(texts, how).null_count == texts.null_count)
 
@@ -76,14 +76,14 @@ def _parsed(texts: Any, how: str) -> Any:
 
 
 def as_seconds(values: Any, how: str | None) -> np.ndarray:
-    """Seconds since 1970 as floats, NaN where there is no date.
+    """Convert dates to seconds since 1970, as floats, NaN where there is no date.
 
     Parameters
     ----------
     values : pyarrow array of dates, timestamps, times or text
         The column.
     how : str or None
-        How text is written; None for columns of dates or times.
+        Format of text; None for columns of dates or times.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def as_seconds(values: Any, how: str | None) -> np.ndarray:
 
 
 def date_part(seconds: np.ndarray, part: str, first: float) -> np.ndarray:
-    """One of `DATE_PARTS`, NaN where there is no date; `first` is the first day, in seconds."""
+    """Return one of `DATE_PARTS`, NaN where there is no date; `first` is the first day, in seconds."""
     if part == "days":
         return (seconds - first) / DAY
     if part == "hour":

@@ -1,4 +1,4 @@
-"""What a column becomes, decided by what all its rows hold: a number, yes/no, categories, a date, or nothing."""
+"""Decide by all rows of a column what it becomes: a number, yes/no, categories, a date, or nothing."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ import numpy as np
 
 from skmoe.arrays.advice import Advice, Advised
 from skmoe.arrays.visible import listed
-from skmoe.tables.columns import GAP, OTHER, Column
+from skmoe.tables.columns import MISSING, OTHER, Column
 from skmoe.tables.dates import CLOCK
 from skmoe.tables.profiles import MOST_DIFFERENT, ColumnProfile, DateRange, median
 from skmoe.tables.table_errors import TableError, arrow
 
 __all__ = ["MOST_CATEGORIES", "Decision", "bad_columns", "check_references", "decide", "rare_rows", "times"]
 
-MOST_CATEGORIES = 20  # with an input of their own, at two coefficients for each expert; the rest counts as rare
-MOST_EMPTY = 0.5  # part of a column of numbers that may be filled in; a column with more gaps is left out
+MOST_CATEGORIES = 20  # with an input of their own, at two coefficients for each expert; the rest counts as infrequent
+MOST_EMPTY = 0.5  # share of a column of numbers that may be filled in; a column with more missing values is left out
 FEW_NUMBERS = 10  # different numbers, at most, of a column whose other texts may be categories ("1", "2", "3 or more")
 
 
 def rare_rows(rows: int) -> int:
-    """Rows that a category, or the gaps of a column, need for an input of their own: 5% but at most 10, or 1% to 20."""
+    """Return the rows that a category, or missing values, need for their own input: 5% but at most 10, or 1% to 20."""
     return min(max(min(10, rows // 20), rows // 100, 2), 20)
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What becomes of a column: `column`, or None where it is left out; `bad` says why it cannot be used."""
+    """Encoding of a column, or None where it is left out; `bad` is the reason why it cannot be used."""
 
     name: str
     column: Column | None = None
     notes: tuple[str, ...] = ()
     bad: str = ""
-    marks: dict[str, int] = field(default_factory=dict)  # texts that count as missing
+    missing_marks: dict[str, int] = field(default_factory=dict)  # texts that count as missing
 
 
 def bad_columns(where: str, decisions: Sequence[Decision]) -> None:
@@ -43,15 +43,15 @@ def bad_columns(where: str, decisions: Sequence[Decision]) -> None:
     bad = [d for d in decisions if d.bad]
     if not bad:
         return
-    told = "; ".join(f"column {d.name!r} {d.bad}" for d in bad)
+    reasons = "; ".join(f"column {d.name!r} {d.bad}" for d in bad)
     names, it = [d.name for d in bad], "it" if len(bad) == 1 else "them"
-    raise TableError(Advised(f"{where}: {told}", Advice.DROP, names=names, it=it))
+    raise TableError(Advised(f"{where}: {reasons}", Advice.DROP, names=names, it=it))
 
 
 def check_references(decisions: Sequence[Decision], reference: Mapping[str, str]) -> None:
     """Refuse a reference that is no category with rows enough; "other" and "missing" are none."""
     for one in decisions:
-        known = [] if one.column is None else [text for text in one.column.categories if text not in (OTHER, GAP)]
+        known = [] if one.column is None else [text for text in one.column.categories if text not in (OTHER, MISSING)]
         if one.name in reference and reference[one.name] not in known:
             has = f"its categories are {listed(known)}" if known else "it is no column of categories"
             raise TableError(f"reference: column {one.name!r} has no category {reference[one.name]!r}; {has}")
@@ -64,25 +64,25 @@ def decide(
     known: Column | None = None,
     most: int = MOST_CATEGORIES,
 ) -> Decision:
-    """What a column becomes.
+    """Decide what a column becomes.
 
     Parameters
     ----------
     profile : ColumnProfile
-        What its rows hold.
+        Counts and ranges of its rows.
     missing : {"level", "impute", "drop", "error"}
-        What becomes of missing values.
+        Treatment of missing values.
     dates : sequence of str
         Parts that dates become.
     known : Column, optional
-        What it becomes by all rows, where `profile` is of a part of them: its categories stay known.
+        Its encoding by all rows, where `profile` is of some of them: its categories stay known.
     most : int
-        Categories with an input of their own, at most; with 0, no input says where a number is missing.
+        Categories with an input of their own, at most; with 0, numbers get no missing indicator.
 
     Returns
     -------
     Decision
-        The column, or why there is none, and what should be said.
+        The column, or why there is none, and notes.
     """
     kind, bad = _kind(profile)
     if bad:
@@ -91,11 +91,11 @@ def decide(
         return Decision(profile.name, notes=(f"column {profile.name!r} holds no values and was left out",))
     if kind == "category":
         return _categories(profile, missing, known, most)
-    return _one_number(profile, kind, missing, dates, flagged=most > 0)
+    return _one_number(profile, kind, missing, dates, marked=most > 0)
 
 
 def _kind(profile: ColumnProfile) -> tuple[str, str]:
-    """What a column holds, or why it cannot be used."""
+    """Return the kind of values of a column, or why it cannot be used."""
     types = arrow().types
     kind = profile.type
     if types.is_null(kind) or profile.missing == profile.rows:
@@ -121,23 +121,23 @@ def _kind_of_text(profile: ColumnProfile) -> tuple[str, str]:
         return "boolean", ""
     if profile.infinite:
         return "", f"holds infinity in {profile.infinite} rows"
-    present = profile.rows - profile.missing - sum(profile.marks.values())
+    present = profile.rows - profile.missing - sum(profile.missing_marks.values())
     if present <= 0:
         return "empty", ""
     if profile.numbers == present:
         return "number", ""
     if profile.dates and not profile.numbers:
         return "date", ""
-    different = MOST_DIFFERENT if counts is None else len(counts) - len(profile.odd)
+    different = MOST_DIFFERENT if counts is None else len(counts) - len(profile.unparsable)
     if 2 * profile.numbers >= present and different > FEW_NUMBERS:
-        return "", f"would be numbers but for {times(profile.odd)}"
+        return "", f"would be numbers but for {times(profile.unparsable)}"
     return "category", ""
 
 
 def times(texts: dict[str, int], most: int = 4) -> str:
-    """The most frequent of some texts, each with its number of rows."""
-    often = sorted(texts.items(), key=lambda item: -item[1])
-    return listed([f"{text!r} ({_rows(count)})" for text, count in often], most)
+    """List the most frequent of some texts, each with its number of rows."""
+    by_frequency = sorted(texts.items(), key=lambda item: -item[1])
+    return listed([f"{text!r} ({_rows(count)})" for text, count in by_frequency], most)
 
 
 def _largest(count: int) -> str:
@@ -148,11 +148,11 @@ def _rows(count: int) -> str:
     return "1 row" if count == 1 else f"{count} rows"
 
 
-def _one_number(profile: ColumnProfile, kind: str, missing: str, dates: Sequence[str], *, flagged: bool) -> Decision:
-    """Numbers, yes/no and dates: one input, or one a part, and one more for gaps."""
-    name, marks = profile.name, dict(profile.marks) if kind == "number" else {}
-    gaps = profile.missing + sum(marks.values())
-    notes = [f"column {name!r}: {times(marks)} counted as missing"] if marks else []
+def _one_number(profile: ColumnProfile, kind: str, missing: str, dates: Sequence[str], *, marked: bool) -> Decision:
+    """Decide on numbers, yes/no and dates: one input, or one for each part, and a missing indicator."""
+    name, missing_marks = profile.name, dict(profile.missing_marks) if kind == "number" else {}
+    n_missing = profile.missing + sum(missing_marks.values())
+    notes = [f"column {name!r}: {times(missing_marks)} counted as missing"] if missing_marks else []
     if kind == "number" and profile.grouped:
         notes.append(f"column {name!r}: numbers with thousand separators or signs of a currency or percent were read")
     parts: tuple[str, ...] = ()
@@ -165,35 +165,39 @@ def _one_number(profile: ColumnProfile, kind: str, missing: str, dates: Sequence
         )
     constant = not parts if kind == "date" else _same(profile, kind)
     if constant:
-        return Decision(name, None, (*notes, _constant(name, gaps)), marks=marks)
+        return Decision(name, None, (*notes, _constant(name, n_missing)), missing_marks=missing_marks)
     if kind == "date":
         notes.append(_about_dates(name, how, found, parts, list(profile.dates), clock=clock))
-    fill, flag = None, False
+    fill, indicator = None, False
     if missing in ("level", "impute"):
-        if gaps > MOST_EMPTY * profile.rows:
-            words = (
-                f"column {name!r} is empty in {gaps} of {profile.rows} rows, too many to be filled in, and was left out"
-            )
-            return Decision(name, None, (*notes, words), marks=marks)
+        if n_missing > MOST_EMPTY * profile.rows:
+            return Decision(name, None, (*notes, _too_empty(profile, n_missing)), missing_marks=missing_marks)
         fill = {"number": lambda: profile.middle, "boolean": lambda: _mostly(profile)}.get(
             kind, lambda: median(found.sample)
         )()
-        flag = flagged and gaps >= rare_rows(profile.rows)
-        if gaps:
-            words = "1 missing value was" if gaps == 1 else f"{gaps} missing values were"
-            said = f"column {name!r}: {words} filled with {_shown(fill, 'clock' if clock else kind)}"
-            notes.append(said + (f", and the input '{name}={GAP}' says where" if flag else ""))
+        indicator = marked and n_missing >= rare_rows(profile.rows)
+        if n_missing:
+            values = "1 missing value was" if n_missing == 1 else f"{n_missing} missing values were"
+            note = f"column {name!r}: {values} filled with {_shown(fill, 'clock' if clock else kind)}"
+            notes.append(note + (f", and the input '{name}={MISSING}' says where" if indicator else ""))
     if kind == "number" and profile.rounded:
-        words = f"{profile.rounded.message} ({_rows(profile.rounded.count)}): subtract its smallest value"
-        return Decision(name, bad=words)
+        bad = f"{profile.rounded.message} ({_rows(profile.rounded.count)}): subtract its smallest value"
+        return Decision(name, bad=bad)
     first = found.first if kind == "date" else 0.0
-    filled = 0 if fill is None else gaps
-    column = Column(name, kind, fill=fill, flag=flag, parts=parts, first=first, written=how, gaps=filled)
-    return Decision(name, column, tuple(notes), marks=marks)
+    filled = 0 if fill is None else n_missing
+    column = Column(
+        name, kind, fill=fill, missing_indicator=indicator, parts=parts, first=first, written=how, n_missing=filled
+    )
+    return Decision(name, column, tuple(notes), missing_marks=missing_marks)
 
 
-def _constant(name: str, gaps: int) -> str:
-    return f"column {name!r} is the same in every row{' that has a value' if gaps else ''} and was left out"
+def _constant(name: str, n_missing: int) -> str:
+    return f"column {name!r} is the same in every row{' that has a value' if n_missing else ''} and was left out"
+
+
+def _too_empty(profile: ColumnProfile, n_missing: int) -> str:
+    rows = f"{n_missing} of {profile.rows} rows"
+    return f"column {profile.name!r} is empty in {rows}, too many to be filled in, and was left out"
 
 
 def _same(profile: ColumnProfile, kind: str) -> bool:
@@ -205,7 +209,7 @@ def _same(profile: ColumnProfile, kind: str) -> bool:
 
 
 def _mostly(profile: ColumnProfile) -> float:
-    """1 where most values are true, else 0."""
+    """Return 1 where most values are true, else 0."""
     if profile.counts is None:
         return float(profile.middle > 0.5)
     true = sum(count for text, count in profile.counts.items() if text.lower() == "true")
@@ -235,54 +239,55 @@ def _about_dates(
 
 
 def _categories(profile: ColumnProfile, missing: str, known: Column | None, most: int) -> Decision:
-    """Categories with enough rows become inputs; the rest counts as one, and gaps as one more."""
-    name, counts, gaps = profile.name, profile.counts, profile.missing
-    rows = profile.rows - gaps
+    """Make categories with enough rows inputs; the others count as one category, missing values as another."""
+    name, counts, n_missing = profile.name, profile.counts, profile.missing
+    rows = profile.rows - n_missing
     if counts is None:
-        words = f"column {name!r} is text with more than {MOST_DIFFERENT} different values, and was left out"
-        return Decision(name, None, (words,))
-    if missing == "impute" and gaps > MOST_EMPTY * profile.rows:
-        words = f"column {name!r} is empty in {gaps} of {profile.rows} rows, too many to be filled in, and was left out"
-        return Decision(name, None, (words,))
+        note = f"column {name!r} is text with more than {MOST_DIFFERENT} different values, and was left out"
+        return Decision(name, None, (note,))
+    if missing == "impute" and n_missing > MOST_EMPTY * profile.rows:
+        return Decision(name, None, (_too_empty(profile, n_missing),))
     least = rare_rows(profile.rows)
-    often = sorted(counts, key=lambda text: (-counts[text], text))
-    own = [text for text in often if counts[text] >= least][:most]
-    if len(counts) == 1 and not (missing == "level" and gaps >= least):
-        return Decision(name, None, (_constant(name, gaps),))
-    if not own:
+    by_frequency = sorted(counts, key=lambda text: (-counts[text], text))
+    kept = [text for text in by_frequency if counts[text] >= least][:most]
+    if len(counts) == 1 and not (missing == "level" and n_missing >= least):
+        return Decision(name, None, (_constant(name, n_missing),))
+    if not kept:
         values = "1 value" if len(counts) == 1 else f"{len(counts)} different values"
-        words = f"column {name!r} is text with {values} in {_rows(rows)}, none of them in {least} or more"
-        return Decision(name, None, (f"{words}, and was left out",))
-    rare = [text for text in often if text not in own]
-    held = set() if known is None else {*known.categories, *known.pooled}
-    pooled = sorted({*rare, *(held - set(own) - {OTHER, GAP})})
+        note = f"column {name!r} is text with {values} in {_rows(rows)}, none of them in {least} or more"
+        return Decision(name, None, (f"{note}, and was left out",))
+    rare = [text for text in by_frequency if text not in kept]
+    before = set() if known is None else {*known.categories, *known.infrequent}
+    infrequent = sorted({*rare, *(before - set(kept) - {OTHER, MISSING})})
     place = {text: i for i, text in reversed(list(enumerate(profile.order)))}
-    categories = sorted((t for t in own if t not in (OTHER, GAP)), key=lambda t: (place.get(t, len(place)), t))
+    categories = sorted(set(kept) - {OTHER, MISSING}, key=lambda text: (place.get(text, len(place)), text))
     notes = []
-    if 2 * profile.numbers >= rows and profile.odd:
-        notes.append(f"column {name!r} holds numbers but for {times(profile.odd)}, and is taken as categories")
-    categories += [text for text in (OTHER, GAP) if text in own]
-    pool, pool_rows = None, sum(counts[text] for text in rare)
+    if 2 * profile.numbers >= rows and profile.unparsable:
+        notes.append(f"column {name!r} holds numbers but for {times(profile.unparsable)}, and is taken as categories")
+    categories += [text for text in (OTHER, MISSING) if text in kept]
+    other, other_rows = None, sum(counts[text] for text in rare)
     if rare:
-        pool = OTHER if pool_rows >= least else own[0]
-        if pool not in categories:
+        other = OTHER if other_rows >= least else kept[0]
+        if other not in categories:
             categories.append(OTHER)
         fewer, count = ("1 category", "counts") if len(rare) == 1 else (f"{len(rare)} categories", "count")
-        why = f"with fewer than {least} rows" if counts[rare[0]] < least else f"beyond the {_largest(len(own))}"
-        notes.append(f"column {name!r}: {fewer} {why} ({_rows(pool_rows)}) {count} as {pool!r}")
+        why = f"with fewer than {least} rows" if counts[rare[0]] < least else f"beyond the {_largest(len(kept))}"
+        notes.append(f"column {name!r}: {fewer} {why} ({_rows(other_rows)}) {count} as {other!r}")
     fill = None
     if missing in ("level", "impute"):
-        fill = GAP if missing == "level" and gaps >= least else own[0]
-        if fill == GAP and GAP not in categories:
-            categories.append(GAP)
-        if gaps:
-            counted = "1 missing value counts" if gaps == 1 else f"{gaps} missing values count"
+        fill = MISSING if missing == "level" and n_missing >= least else kept[0]
+        if fill == MISSING and MISSING not in categories:
+            categories.append(MISSING)
+        if n_missing:
+            counted = "1 missing value counts" if n_missing == 1 else f"{n_missing} missing values count"
             notes.append(f"column {name!r}: {counted} as {fill!r}")
     if len(categories) < 2:
-        others = _rows(profile.rows - counts[own[0]])
-        return Decision(name, None, (f"column {name!r} is {own[0]!r} in all but {others} and was left out",))
-    filled = 0 if fill is None else gaps
-    column = Column(name, "category", tuple(categories), fill, pool=pool, pooled=tuple(pooled), gaps=filled)
+        others = _rows(profile.rows - counts[kept[0]])
+        return Decision(name, None, (f"column {name!r} is {kept[0]!r} in all but {others} and was left out",))
+    filled = 0 if fill is None else n_missing
+    column = Column(
+        name, "category", tuple(categories), fill, infrequent_as=other, infrequent=tuple(infrequent), n_missing=filled
+    )
     inputs = len(categories) - 1
     about = f"column {name!r}: {len(categories)} categories became {inputs} {'input' if inputs == 1 else 'inputs'}; "
     return Decision(name, column, (*notes, about + f"coefficients compare with {categories[0]!r}"))

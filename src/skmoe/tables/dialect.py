@@ -1,4 +1,4 @@
-"""How a text file is written: its encoding, separator, decimal mark and header, found by looking at it."""
+"""Find the dialect of a text file: its encoding, separator, decimal mark and header."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Dialect", "Reading", "bytes_of", "find_dialect", "find_encoding"]
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "blanks"}
 HEAD_BYTES = 2**18  # of a file, by which separator and decimal mark are found
 CHUNK_BYTES = 2**22
-MARKS = (
+BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -30,7 +30,7 @@ MARKS = (
 
 @dataclass(frozen=True)
 class Reading:
-    """What a caller says of a text file; None is found by looking at it."""
+    """Dialect of a text file as the caller gives it; None is found from the file."""
 
     separator: str | None = None
     decimal: str | None = None
@@ -55,7 +55,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a text file is written, and what its reader should know of that."""
+    """Dialect of a text file, with notes for its reader."""
 
     separator: str
     decimal: str
@@ -65,15 +65,15 @@ class Dialect:
 
 
 def bytes_of(place: Path) -> IO[bytes]:
-    """A file opened for reading, unpacked where it is gzipped."""
+    """Open a file for reading, unpacked where it is gzipped."""
     return gzip.open(place) if place.suffix.lower() == ".gz" else open(place, "rb")  # type: ignore[return-value]
 
 
 def find_encoding(where: str, place: Path) -> str:
-    """The encoding of a text file: that of its byte order mark, UTF-8, UTF-16 without a mark, else Windows' Latin-1."""
+    """Find the encoding of a text file: by its byte order mark, else UTF-8, UTF-16, or Windows' Latin-1."""
     with bytes_of(place) as stream:
         head = stream.read(4096)
-        for mark, name in MARKS:
+        for mark, name in BYTE_ORDER_MARKS:
             if head.startswith(mark):
                 return name
         if not head.strip(b" \t\r\n\0"):
@@ -98,7 +98,7 @@ def find_encoding(where: str, place: Path) -> str:
 
 
 def find_dialect(where: str, place: Path, kind: str, asked: Reading) -> Dialect:
-    """Separator, decimal mark and names of the columns of a file in UTF-8.
+    """Find separator, decimal mark and names of the columns of a file in UTF-8.
 
     Parameters
     ----------
@@ -107,14 +107,14 @@ def find_dialect(where: str, place: Path, kind: str, asked: Reading) -> Dialect:
     place : Path
         The file.
     kind : {"csv", "tsv"}
-        What its name says.
+        Its kind by its name.
     asked : Reading
-        What the caller says.
+        What the caller gives.
 
     Returns
     -------
     Dialect
-        How the file is written; `notes` say what was not as the name of the file has it.
+        The dialect; `notes` are on what differs from the name of the file.
     """
     with bytes_of(place) as stream:
         raw = stream.read(HEAD_BYTES)
@@ -143,14 +143,14 @@ def find_dialect(where: str, place: Path, kind: str, asked: Reading) -> Dialect:
 
 
 def _rows(text: str, separator: str, whole: bool) -> list[list[str]]:
-    """Cells of the rows of a text; the last row of a part of a file may be cut, and is left out."""
+    """Split a text into rows of cells; without the `whole` file the last row may be cut, and is left out."""
     csv.field_size_limit(HEAD_BYTES)
     rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator) if row]
     return rows if whole or len(rows) < 3 else rows[:-1]
 
 
 def _refuse_lines_before_the_header(where: str, rows: list[list[str]]) -> None:
-    """A first line of one cell above rows of several is a title."""
+    """Refuse a first line of one cell above rows of several: it is a title."""
     wide = [len(row) for row in rows[1:] if len(row) > 1]
     if len(rows[0]) == 1 and len(wide) > 2 and wide.count(wide[-1]) > len(rows) // 2:
         raise TableError(
@@ -160,7 +160,7 @@ def _refuse_lines_before_the_header(where: str, rows: list[list[str]]) -> None:
 
 
 def _separator(text: str, whole: bool, usual: str) -> str:
-    """The character that splits every row into as many cells as the header has, and into the most.
+    """Find the character that splits every row into as many cells as the header has, and into the most.
 
     Blanks, which are in texts and dates too, count where no other does.
     """
@@ -185,7 +185,7 @@ THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
 
 
 def _decimal(rows: list[list[str]], separator: str) -> str:
-    """The decimal mark that more cells show; what may be thousands as well says nothing beside commas."""
+    """Find the decimal mark of most cells; between commas, a cell that may have a thousand separator is not counted."""
     commas = points = 0
     for row in rows:
         for cell in row:

@@ -13,7 +13,7 @@ from skmoe.arrays.streamed import Streamed
 from skmoe.arrays.visible import listed
 from skmoe.tables.columns import UNSEEN, Column, as_numbers, warn_of_unseen
 from skmoe.tables.files import FileTable, open_table
-from skmoe.tables.learning import MISSING, USUAL_DATES, Request, learn_columns
+from skmoe.tables.learning import MISSING_TREATMENTS, USUAL_DATES, Request, learn_columns
 from skmoe.tables.output_columns import OutputColumns
 from skmoe.tables.repeats import find_repeats
 from skmoe.tables.table_errors import TableError, arrow
@@ -38,16 +38,16 @@ class EncodedTable:
 
 @dataclass(frozen=True)
 class TableEncoder:
-    """What became of each column of a table, so that new tables are treated the same."""
+    """Encodings of the columns of a table, learned once, so that new tables are encoded alike."""
 
     target: str | None
     columns: tuple[Column, ...]
     weights: str | None = None
     missing: str = "level"
     dropped: tuple[str, ...] = ()
-    unseen: str = "other"  # what becomes of categories that were not there in fitting, unless said otherwise
-    output: OutputColumns | None = None  # what tells of an output beside the target
-    notes: tuple[str, ...] = field(default=(), compare=False)  # what the owner of the table should know
+    unseen: str = "other"  # treatment of categories that were not there in fitting, unless `encode` is given another
+    output: OutputColumns | None = None  # auxiliary columns of an output
+    notes: tuple[str, ...] = field(default=(), compare=False)
     n_rows: int = field(default=0, compare=False)  # rows of the table
     n_used: int = field(default=0, compare=False)  # rows of it that can be used
     n_targets_missing: int = field(default=0, compare=False)
@@ -69,7 +69,7 @@ class TableEncoder:
         output: OutputColumns | None = None,
         reference: Mapping[str, str] | None = None,
     ) -> TableEncoder:
-        """Look at all rows of a table, a batch at a time, and decide what each of its columns becomes.
+        """Read all rows of a table, a batch at a time, and decide what each of its columns becomes.
 
         Parameters
         ----------
@@ -86,16 +86,16 @@ class TableEncoder:
         categorical : sequence of str
             Columns whose values are categories even where they are numbers.
         missing : {"level", "impute", "drop", "error"}
-            What becomes of missing inputs. "level": gaps in categories are a category of their own, numbers get their
-            median, and one more input says where, if there are enough of them. "impute": the same, but categories get
-            the most frequent one. "drop": the rows are left out. "error": they are refused.
+            Treatment of missing inputs. "level": missing categories are a category of their own, numbers get their
+            median, and a missing indicator if there are enough of them. "impute": alike, but categories get the most
+            frequent one. "drop": the rows are left out. "error": they are refused.
         unseen : {"other", "empty", "error"}
-            What becomes of categories that come later: they count as the rare ones, or where there were none as the
-            mean of the known ones; have no prediction; or are refused.
+            Treatment of categories that come later: they count as the infrequent ones, or where there were none as
+            the mean of the known ones; have no prediction; or are refused.
         dates : sequence of {"days", "year", "month", "weekday", "hour"}
-            What dates become; "days" are those since the first date.
+            Numbers that dates become; "days" are those since the first date.
         output : OutputColumns, optional
-            Columns that tell of an output beside the target, such as exposures; they are no inputs.
+            Columns of an output beside the target, such as exposures; they are no inputs.
         reference : dict of str to str, optional
             Categories that the others of their columns are compared with; by default the first.
 
@@ -105,8 +105,8 @@ class TableEncoder:
             The encoder, with notes for the owner of the table.
         """
         check_unseen(unseen)
-        beside = () if output is None else output.names
-        request = Request(target, weights, columns, drop, categorical, missing, dates, beside, reference or {})
+        auxiliary = () if output is None else output.names
+        request = Request(target, weights, columns, drop, categorical, missing, dates, auxiliary, reference or {})
         opened = open_table(table)
         found = learn_columns(opened, request)
         encoder = cls(
@@ -129,8 +129,8 @@ class TableEncoder:
 
     def __post_init__(self) -> None:
         check_unseen(self.unseen)
-        if self.missing not in MISSING:
-            raise TableError(f"missing must be one of {', '.join(MISSING)}; got {self.missing!r}")
+        if self.missing not in MISSING_TREATMENTS:
+            raise TableError(f"missing must be one of {', '.join(MISSING_TREATMENTS)}; got {self.missing!r}")
         if not self.columns:
             raise TableError("no column is left as an input; a target and at least one other column are needed")
         if len(set(self.features)) < len(self.features):
@@ -153,7 +153,7 @@ class TableEncoder:
 
     @property
     def plain(self) -> bool:
-        """Whether all columns are numbers as they stand, and every row could be used."""
+        """True where all columns are numbers as they are, and every row could be used."""
         return all(column.plain for column in self.columns) and self.n_used == self.n_rows
 
     def encode(
@@ -166,12 +166,12 @@ class TableEncoder:
         table : pyarrow.Table or RecordBatch
             Rows with the columns that the encoder knows.
         unseen : {"other", "empty", "error"}, optional
-            What becomes of a category that was not there in fitting; by default what was said then.
+            Treatment of a category that was not there in fitting; by default the one chosen then.
         decimal : {".", ","}
             Decimal mark of numbers that are text.
         tally : Counter, optional
-            Is told how many rows of each column hold such a category and count as "other"; without it that is warned
-            of.
+            Adds up the rows of each column that hold such a category and count as "other"; without it a warning
+            reports them.
 
         Returns
         -------
@@ -198,7 +198,7 @@ class TableEncoder:
         return Z.T, keep
 
     def rows(self, table: Any, *, unseen: str | None = None) -> tuple[EncodedTable, np.ndarray, np.ndarray | None]:
-        """Inputs, outputs and weights of the rows that have them all, in memory.
+        """Encode inputs, outputs and weights of the rows that have them all, in memory.
 
         Parameters
         ----------
@@ -212,7 +212,7 @@ class TableEncoder:
         EncodedTable
             Inputs.
         (n,) array
-            Outputs; (n, 2) or (n, 3) where columns beside the target tell of them.
+            Outputs; (n, 2) or (n, 3) with auxiliary columns.
         (n,) array or None
             Weights, where there is a column of them.
         """
@@ -222,16 +222,16 @@ class TableEncoder:
         y, weight = np.empty((opened.n, *self._output_shape)), np.empty(opened.n) if weighted else None
         n = 0
         for X, t, w in self.chunks(opened, self.target, self.weights if weighted else None, unseen=unseen):
-            part = slice(n, n + len(X))
-            Z[:, part], y[part] = X.T, t
+            rows = slice(n, n + len(X))
+            Z[:, rows], y[rows] = X.T, t
             if weight is not None:
-                weight[part] = w
+                weight[rows] = w
             n += len(X)
         X = Z[:, :n].T
         return EncodedTable(X, self.features, self), y[:n], None if weight is None else weight[:n]
 
     def streamed(self, table: Any) -> tuple[EncodedTable, EncodedColumns, EncodedColumns | None]:
-        """The same rows as those of `rows`, read and encoded a block at a time whenever they are needed.
+        """Return the rows of `rows` as columns that are read and encoded a block at a time whenever they are needed.
 
         Parameters
         ----------
@@ -248,11 +248,12 @@ class TableEncoder:
             Weights, where there is a column of them.
         """
         holder = EncodedColumns(open_table(table), self, 0, (self.n_used, len(self.features)))
-        y, weight = holder.beside(1, self.target), None if self.weights is None else holder.beside(2, self.weights)
+        y = holder.same_rows(1, self.target)
+        weight = None if self.weights is None else holder.same_rows(2, self.weights)
         return EncodedTable(holder, self.features, self), y, weight
 
     def streamed_inputs(self, table: Any, target: str | None) -> tuple[EncodedColumns, EncodedColumns | None]:
-        """Inputs of all rows of a table, and outputs if any, read and encoded a block at a time.
+        """Return inputs of all rows of a table, and outputs if any, read and encoded a block at a time.
 
         Parameters
         ----------
@@ -270,7 +271,7 @@ class TableEncoder:
         """
         opened = open_table(table)
         X = EncodedColumns(opened, self, 0, (opened.n, len(self.features)), strict=True)
-        return X, None if target is None else X.beside(1, target)
+        return X, None if target is None else X.same_rows(1, target)
 
     def chunks(
         self,
@@ -281,7 +282,7 @@ class TableEncoder:
         unseen: str | None = None,
         strict: bool = False,
     ) -> Iterator[tuple[np.ndarray, np.ndarray | None, np.ndarray | None]]:
-        """Inputs, outputs and weights of the rows that have them all, a batch at a time.
+        """Yield inputs, outputs and weights of the rows that have them all, a batch at a time.
 
         Parameters
         ----------
@@ -302,39 +303,39 @@ class TableEncoder:
         if target is not None and target not in table.names:
             raise TableError(f"target: there is no column {target!r}; the table has {listed(table.names)}")
         output = self.output if target is not None and target == self.target else None
-        beside = [name for name in (target, weights) if name is not None]
-        beside += [] if output is None else [name for name in output.names if name not in beside]
-        for name in beside:
+        others = [name for name in (target, weights) if name is not None]
+        others += [] if output is None else [name for name in output.names if name not in others]
+        for name in others:
             if name not in table.names:
                 raise TableError(f"there is no column {name!r}; the table has {listed(table.names)}")
         tally: Counter[str] = Counter()
-        for batch in table.cells([*self.names, *beside]):
-            found = {name: as_numbers(batch.column(name), name, table.decimal) for name in beside}
-            whole = np.ones(batch.num_rows, dtype=bool)
+        for batch in table.cells([*self.names, *others]):
+            found = {name: as_numbers(batch.column(name), name, table.decimal) for name in others}
+            complete = np.ones(batch.num_rows, dtype=bool)
             for values in found.values():
-                whole &= ~np.isnan(values)
-            if not np.all(whole):
-                batch = batch.filter(arrow().array(whole))
+                complete &= ~np.isnan(values)
+            if not np.all(complete):
+                batch = batch.filter(arrow().array(complete))
             X, keep = self.encode(batch, unseen=unseen, decimal=table.decimal, tally=tally)
-            lacking = len(whole) - len(X)
+            lacking = len(complete) - len(X)
             if lacking and strict:
                 raise TableError(f"{table.where}: {lacking} rows lack a value that the model needs; drop or mend them")
             if lacking:
-                found = {name: values[whole][keep] for name, values in found.items()}
+                found = {name: values[complete][keep] for name, values in found.items()}
             if len(X):
                 y = found.get(target or "")
                 yield X, y if output is None or y is None else output.laid_out(y, found), found.get(weights or "")
         warn_of_unseen(tally)
 
     def expand(self, names: Sequence[str], option: str) -> list[str]:
-        """Names of the inputs that columns became.
+        """Return the names of the inputs that columns became.
 
         Parameters
         ----------
         names : sequence of str
             Columns.
         option : str
-            What the caller wrote them after, for messages.
+            Name of the caller's option, for messages.
 
         Returns
         -------
@@ -353,12 +354,12 @@ class TableEncoder:
         return found
 
     def to_json(self) -> dict[str, Any]:
-        """The encoder as plain values, for a model file.
+        """Return the encoder as plain values, for a model file.
 
         Returns
         -------
         dict
-            What JSON can hold.
+            Values that JSON can hold.
         """
         plain = asdict(self)
         for name in OF_THE_TABLE:
@@ -367,7 +368,7 @@ class TableEncoder:
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> TableEncoder:
-        """The encoder that `to_json` wrote.
+        """Return the encoder that `to_json` wrote.
 
         Parameters
         ----------
@@ -381,50 +382,50 @@ class TableEncoder:
         """
         try:
             columns = tuple(
-                Column(**{**c, **{part: tuple(c.get(part, ())) for part in ("categories", "pooled", "parts")}})
+                Column(**{**c, **{part: tuple(c.get(part, ())) for part in ("categories", "infrequent", "parts")}})
                 for c in plain["columns"]
             )
             output = plain.get("output")
             if output is not None:
-                output = OutputColumns(output["layout"], tuple(output["beside"]))
+                output = OutputColumns(output["layout"], tuple(output["auxiliary"]))
             return cls(**{**plain, "columns": columns, "dropped": tuple(plain["dropped"]), "output": output})
         except (TypeError, KeyError, AttributeError) as error:
             raise TableError(f"what the model file says of its columns is damaged ({error})") from error
 
 
 def check_unseen(unseen: str) -> None:
-    """Refuse a word that says nothing of unseen categories."""
+    """Refuse what is no treatment of unseen categories."""
     if unseen not in UNSEEN:
         raise TableError(f"unseen must be one of {', '.join(UNSEEN)}; got {unseen!r}")
 
 
 class EncodedColumns(Streamed):
-    """Inputs (part 0), outputs (1) or weights (2) of a table that is read and encoded a batch at a time."""
+    """Inputs (role 0), outputs (1) or weights (2) of a table that is read and encoded a batch at a time."""
 
     def __init__(
         self,
         table: FileTable,
         encoder: TableEncoder,
-        part: int,
+        role: int,
         shape: tuple[int, ...],
         *,
         name: str | None = None,
         strict: bool = False,
     ) -> None:
-        self.table, self.encoder, self.part, self.shape, self.where = table, encoder, part, shape, table.where
+        self.table, self.encoder, self.role, self.shape, self.where = table, encoder, role, shape, table.where
         self.name, self.strict = name, strict
 
-    def beside(self, part: int, name: str | None) -> EncodedColumns:
-        """Outputs or weights of the same rows, which are in the column of this name."""
-        several = self.encoder._output_shape if part == 1 and name == self.encoder.target else ()
+    def same_rows(self, role: int, name: str | None) -> EncodedColumns:
+        """Return outputs or weights of the same rows, from the column of this name."""
+        several = self.encoder._output_shape if role == 1 and name == self.encoder.target else ()
         shape = (self.shape[0], *several)
-        return EncodedColumns(self.table, self.encoder, part, shape, name=name, strict=self.strict)
+        return EncodedColumns(self.table, self.encoder, role, shape, name=name, strict=self.strict)
 
     def chunks(self, columns: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of all columns in order, a batch at a time."""
-        encoder, names = self.encoder, {c.part: c.name for c in columns if c is not None}
+        encoder, names = self.encoder, {c.role: c.name for c in columns if c is not None}
         # rows without an output or a weight are no rows of the fit, whichever columns are read
         target = names.get(1) or (None if self.strict else encoder.target)
         weights = names.get(2) or (None if self.strict else encoder.weights)
-        for parts in encoder.chunks(self.table, target, weights, strict=self.strict):
-            yield tuple(None if column is None else parts[column.part] for column in columns)
+        for chunk in encoder.chunks(self.table, target, weights, strict=self.strict):
+            yield tuple(None if column is None else chunk[column.role] for column in columns)

@@ -38,7 +38,7 @@ class Linear(NamedTuple):
 
 
 def linear_in(X: np.ndarray, y: np.ndarray) -> Linear | None:
-    """The few inputs of which the output is a linear function."""
+    """Find the few inputs of which the output is a linear function."""
     Z, able = _standardised(X)
     t, varies = _standardised(y[:, None])
     if not varies.size:
@@ -63,13 +63,13 @@ def linear_in(X: np.ndarray, y: np.ndarray) -> Linear | None:
 
 
 def _regression(G: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, float]:
-    """Coefficients of standardised inputs, and the share of the output's variance that they leave."""
+    """Return coefficients of standardised inputs, and the share of the output's variance that they leave."""
     coef = np.linalg.pinv(G, rcond=1e-12, hermitian=True) @ c
     return coef, float(1 - 2 * c @ coef + coef @ G @ coef)
 
 
 def solved(X: np.ndarray, y: np.ndarray, columns: list[int]) -> Linear:
-    """The relation in the units of the data, with slopes and a constant that are whole where they can be."""
+    """Return the relation in the units of the data, with slopes and a constant that are whole where they can be."""
     low = X[0, columns]
     D = np.column_stack([X[:, columns] - low, np.ones(len(X))])
     slopes = np.linalg.lstsq(D, y, rcond=None)[0]
@@ -85,7 +85,7 @@ def solved(X: np.ndarray, y: np.ndarray, columns: list[int]) -> Linear:
 
 
 def is_monotone(x: np.ndarray, y: np.ndarray) -> bool:
-    """Whether the output rises with an input in all rows, or falls; equal values of either may be rounded ones.
+    """Return whether the output is monotone in an input; equal values of either may be rounded ones.
 
     Steps of few values, and an order in which half of the values are the same, do not count. What grows in even steps,
     or along them, such as years, is a trend, and counts only if it is one of `FUNCTIONS`.
@@ -107,7 +107,7 @@ def _rises(x: np.ndarray, y: np.ndarray) -> bool:
 
 
 def function_of(x: np.ndarray, y: np.ndarray) -> str:
-    """The name of the function of an input in which the output is linear."""
+    """Return the name of the function of an input in which the output is linear."""
     with np.errstate(all="ignore"):
         for name, function in FUNCTIONS.items():
             values = function(x)
@@ -117,7 +117,7 @@ def function_of(x: np.ndarray, y: np.ndarray) -> str:
 
 
 def repeated_pairs(X: np.ndarray) -> list[tuple[int, int]]:
-    """Pairs of columns (i, j), i before j, of which j is a linear function of i; of several that repeat, the first."""
+    """Return pairs of columns (i, j), i before j, of which j is a linear function of i, the first such column."""
     Z, able = _standardised(X)
     found: list[tuple[int, int]] = []
     same = 1 - np.abs(Z.T @ Z / max(len(Z), 1)) < SAME
@@ -131,7 +131,7 @@ def repeated_pairs(X: np.ndarray) -> list[tuple[int, int]]:
 
 
 def _standardised(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Columns that vary, with mean zero and variance one, and which they are."""
+    """Return the columns that vary, with mean zero and variance one, and their indices."""
     largest = np.max(np.abs(X), axis=0, initial=0.0)
     Z = X / np.where(largest > 0, largest, 1.0)  # whose squares are numbers
     Z = Z - np.mean(Z, axis=0)

@@ -17,7 +17,7 @@ from skmoe.tables.table_errors import TableError, arrow, damaged
 __all__ = ["read_excel"]
 
 MOST_ROWS = 2**20  # of a sheet, by Excel's own limit
-TIMES_UNPACKED = 3  # memory that the cells of a sheet take, about, over its text
+TIMES_UNPACKED = 3  # memory that the cells of a sheet take, about, as a multiple of its text
 CELL_BYTES = 8  # of a cell that is empty
 
 
@@ -38,7 +38,7 @@ def read_excel(where: str, place: Path) -> tuple[Any, tuple[str, ...], list[str]
     tuple of str
         Columns that have no name in the sheet, by the names they got.
     list of str
-        What the reader should know.
+        Notes for the reader.
     """
     try:
         import openpyxl
@@ -56,7 +56,7 @@ def read_excel(where: str, place: Path) -> tuple[Any, tuple[str, ...], list[str]
             others = [other.title for other in book.worksheets[1:]]
     except (TableError, OSError, MemoryError):
         raise
-    except Exception as error:  # openpyxl believes a file, and whatever a damaged one makes it raise is one refusal
+    except Exception as error:  # openpyxl does not check files: a damaged one can make it raise anything
         raise damaged(where, "Excel workbook", error) from error
     if not rows:
         raise TableError(f"{where}: is empty; a header and rows are needed")
@@ -77,10 +77,10 @@ def _refuse_large(needed: float, what: str) -> None:
 
 
 def _rows(where: str, sheet: Any) -> list[tuple[Any, ...]]:
-    """The rows that hold anything, all as long as the longest."""
+    """Return the rows that hold anything, all as long as the longest."""
     if not hasattr(sheet, "reset_dimensions"):
         raise TableError(f"{where}: the first sheet holds no cells; a header and rows are needed")
-    sheet.reset_dimensions()  # which the file says of itself
+    sheet.reset_dimensions()  # those that a file states may be wrong
     found: list[tuple[Any, ...]] = []
     for number, row in enumerate(sheet.iter_rows(values_only=True)):
         if number >= MOST_ROWS:
@@ -93,16 +93,16 @@ def _rows(where: str, sheet: Any) -> list[tuple[Any, ...]]:
 
 
 def _column(cells: Sequence[Any]) -> Any:
-    """Cells as one pyarrow array: numbers, dates or booleans where all are, else text."""
+    """Convert cells to one pyarrow array: numbers, dates or booleans where all are, else text."""
     pa = arrow()
-    there = [cell for cell in cells if cell is not None]
-    if not there:
+    present = [cell for cell in cells if cell is not None]
+    if not present:
         return pa.nulls(len(cells))
-    if all(isinstance(cell, bool) for cell in there):
+    if all(isinstance(cell, bool) for cell in present):
         return pa.array(cells, pa.bool_())
-    numbers = all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in there)
-    if numbers and not rounded(np.array(there, dtype=object)):  # what would be rounded stays text, and is refused later
+    numbers = all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in present)
+    if numbers and not rounded(np.array(present, dtype=object)):  # others stay text, and are refused later
         return pa.array([None if cell is None else float(cell) for cell in cells], pa.float64())
-    if all(isinstance(cell, datetime.date) for cell in there):
+    if all(isinstance(cell, datetime.date) for cell in present):
         return pa.array(cells, pa.timestamp("s"))
     return pa.array([None if cell is None or cell == "" else str(cell) for cell in cells], pa.string())

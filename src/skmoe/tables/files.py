@@ -42,11 +42,11 @@ def open_table(
     columns : sequence of str, optional
         Columns to be used, by default all.
     separator : str, optional
-        What splits the cells of a text file: by default found by looking at it (commas, semicolons, tabs or bars).
+        Separator of the cells of a text file: by default found from the file (commas, semicolons, tabs or bars).
     decimal : {".", ","}, optional
         The decimal mark of a text file, by default found as well.
     encoding : str, optional
-        The encoding of a text file: by default UTF-8, UTF-16 or Latin-1, as its bytes say.
+        The encoding of a text file: by default UTF-8, UTF-16 or Latin-1, by its bytes.
 
     Returns
     -------
@@ -72,20 +72,20 @@ class FileTable:
     ----------
     source : path, "-", pyarrow Table or Dataset
     reading : Reading, optional
-        How a text file is written, where that is not to be found by looking at it.
+        Dialect of a text file, where it is not to be found from the file.
 
     Attributes
     ----------
     names : list of str
         Columns in use.
     nameless : tuple of str
-        Those that the file has no name for, by the names they got.
+        Columns without a name in the file, by the names they got.
     where : str
         The table's name, for messages.
     decimal : str
         Decimal mark of numbers that are text.
     notes : tuple of str
-        What was found by looking at the file.
+        Notes on the dialect that was found.
     """
 
     def __init__(self, source: Any, reading: Reading | None = None) -> None:
@@ -98,7 +98,7 @@ class FileTable:
     # -- columns ------------------------------------------------------------------------------------------------------
 
     def only(self, columns: Sequence[str]) -> FileTable:
-        """The same table with some of its columns; it is not opened again.
+        """Return the table with some of its columns; it is not opened again.
 
         Parameters
         ----------
@@ -111,9 +111,9 @@ class FileTable:
             The narrower table.
         """
         self.check_names(columns)
-        part = copy(self)
-        part.names = list(columns)
-        return part
+        narrower = copy(self)
+        narrower.names = list(columns)
+        return narrower
 
     def check_names(self, names: Sequence[str]) -> None:
         """Refuse names that are no columns.
@@ -123,15 +123,15 @@ class FileTable:
         names : sequence of str
             Names to be checked.
         """
-        there = dict.fromkeys(self._source.dataset.schema.names)
-        missing = [repr(name) for name in names if name not in there]
+        known = dict.fromkeys(self._source.dataset.schema.names)
+        missing = [repr(name) for name in names if name not in known]
         if missing:
-            raise TableError(f"{self.where} has no column {listed(missing)}; it has {listed(list(there))}")
+            raise TableError(f"{self.where} has no column {listed(missing)}; it has {listed(list(known))}")
         if not names:
             raise TableError(f"{self.where} leaves no columns to be used as inputs")
 
     def columns(self, names: Sequence[str]) -> FileColumns:
-        """Several columns of numbers.
+        """Return several columns of numbers.
 
         Parameters
         ----------
@@ -147,7 +147,7 @@ class FileTable:
         return FileColumns(self, list(names), (self.n, len(names)))
 
     def column(self, name: str) -> FileColumns:
-        """One column of numbers.
+        """Return one column of numbers.
 
         Parameters
         ----------
@@ -199,10 +199,10 @@ class FileTable:
         with named_after(self.where, self.kind):
             if self._source.dialect is not None:
                 return read_text(self._source.paths, self._source.dialect).select(self.names)
-            return self._sound(self._source.dataset.to_table(columns=self.names))
+            return self._validated(self._source.dataset.to_table(columns=self.names))
 
     def cells(self, names: Sequence[str]) -> Iterator[Any]:
-        """Yield the rows as `batches` does, all columns of a text file as text: what they hold is for others to find.
+        """Yield the rows as `batches` does, all columns of a text file as text, whose kind is decided later.
 
         Parameters
         ----------
@@ -227,25 +227,25 @@ class FileTable:
         names : sequence of str
             Columns wanted.
         types : mapping of str to pyarrow.DataType, optional
-            What columns of text files are read as.
+            Types that columns of text files are read as.
 
         Yields
         ------
         pyarrow.RecordBatch
             The next rows.
         """
-        dataset, seen = self._source.dataset, 0
+        dataset, count = self._source.dataset, 0
         if types is not None and self.kind in TEXT:
             read_as = {f.name: types.get(f.name, f.type) for f in dataset.schema}
             dataset = text_dataset(dataset.files, dataset.format, read_as)
         with named_after(self.where, self.kind):
             for scan in self._scans(dataset):
                 for batch in scan(columns=list(names), batch_size=BATCH_ROWS, batch_readahead=READ_AHEAD):
-                    seen += batch.num_rows
+                    count += batch.num_rows
                     if batch.num_rows:
-                        yield self._sound(batch)
-        if "n" in vars(self) and seen != self.n:
-            raise TableError(f"{self.where}: has {seen} rows now and had {self.n} when it was opened: it was changed")
+                        yield self._validated(batch)
+        if "n" in vars(self) and count != self.n:
+            raise TableError(f"{self.where}: has {count} rows now and had {self.n} when it was opened: it was changed")
 
     def check_exact(self, name: str, values: Any, numbers: np.ndarray) -> None:
         """Refuse a column whose whole numbers double precision changes.
@@ -257,11 +257,11 @@ class FileTable:
         values : pyarrow array
             Some rows of it.
         numbers : (n,) array of float
-            What they were read as.
+            Numbers that they were read as.
         """
         found = rounded_in(values)
         if self.kind in TEXT and name not in self._exact and np.any(np.abs(numbers) >= EXACT):
-            texts = (batch.column(0) for batch in self.cells([name]))  # only the text itself tells
+            texts = (batch.column(0) for batch in self.cells([name]))  # numbers that were read are rounded already
             found = sum((text_numbers(part, self.decimal).rounded for part in texts), Rounded())
             self._exact.add(name)
         if found:
@@ -269,19 +269,19 @@ class FileTable:
                 f"column {name!r} of {self.where} {found.message}; subtract its smallest value, or leave the column out"
             )
 
-    def _sound(self, rows: Any) -> Any:
-        """The same rows, after a look at them: places that a damaged file names may lie outside of it.
+    def _validated(self, rows: Any) -> Any:
+        """Return rows after validation: offsets in a damaged file may lie outside of it.
 
-        pyarrow believes an Arrow file, and the process would die when text of such a row is touched.
+        pyarrow does not check an Arrow file, and reading text of such a row would crash the process.
         """
         if self.kind in BINARY:
             rows.validate(full=True)
         return rows
 
     def _scans(self, dataset: Any) -> Iterator[Callable[..., Any]]:
-        """Ways to read the parts, in order: the row groups of a Parquet file, else all at once.
+        """Yield scans in order: of each row group of a Parquet file, else one of all rows.
 
-        One scan of all reads ahead of slow kernels by up to 1 GiB, whatever it is told; one of a row group cannot.
+        One scan of all reads ahead of slow kernels by up to 1 GiB, whatever its settings; one of a row group cannot.
         """
         # a dataset of the caller's own may filter rows, which its fragments do not know of
         if self.kind != "parquet":
@@ -306,7 +306,7 @@ class FileColumns(Streamed):
             yield tuple(None if c is None else c._values(place, batch.num_rows) for c in columns)
 
     def _values(self, place: dict[str, Any], rows: int) -> np.ndarray:
-        """Numbers of a batch; a column is contiguous, as kernels want it. A missing value is NaN."""
+        """Return the numbers of a batch; a column is contiguous, as kernels want it. A missing value is NaN."""
         Z = np.empty((len(self.names), rows))
         for i, name in enumerate(self.names):
             column = place[name]

@@ -1,4 +1,4 @@
-"""Files of tables: which kinds there are, and how each is opened.
+"""Files of tables: their kinds, and opening each.
 
 pyarrow reads CSV and TSV (gzipped too), Parquet and Arrow, one file or a folder of them; openpyxl reads Excel's.
 """
@@ -38,11 +38,11 @@ KINDS = {
 }
 TEXT = ("csv", "tsv")  # kinds that may be gzipped as well
 SMALL_FILE = 2**26  # bytes of Parquet files whose columns are read whole
-ARROW = b"ARROW1"  # how an Arrow file begins, which is no stream
+ARROW = b"ARROW1"  # first bytes of an Arrow file; a stream has others
 
 
 def kind_of_file(path: str | os.PathLike[str]) -> str:
-    """Kind of a table file by its name: "csv", "tsv", "parquet", "arrow" or "excel"; "-" is CSV."""
+    """Return the kind of a table file by its name: "csv", "tsv", "parquet", "arrow" or "excel"; "-" is CSV."""
     kind = "csv" if path == "-" else _kind(path)
     if kind is None:
         known = ", ".join([*KINDS, ".csv.gz", ".tsv.gz"])
@@ -57,12 +57,12 @@ def _kind(path: str | os.PathLike[str]) -> str | None:
     return None if zipped and kind not in TEXT else kind
 
 
-INDEX = "__index_level_0__"  # what pandas calls an index without a name in Parquet and Arrow files
+INDEX = "__index_level_0__"  # the name that pandas gives an index without a name in Parquet and Arrow files
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a table is: its name for messages, its kind and files, and the pyarrow dataset over them."""
+    """Source of a table: its name for messages, its kind and files, and the pyarrow dataset over them."""
 
     where: str
     kind: str  # empty for tables of pyarrow
@@ -70,12 +70,12 @@ class Source:
     dataset: Any
     dialect: Dialect | None = None  # of text
     nameless: tuple[str, ...] = ()  # columns that the file has no name for
-    notes: tuple[str, ...] = ()  # what was found by looking at the file
-    copy: Any = None  # temporary folder of what was copied to be read; it lives as long as this record
+    notes: tuple[str, ...] = ()  # on the dialect that was found
+    copy: Any = None  # temporary folder of copies, deleted with this record
 
 
 class _Folder:
-    """A temporary folder that goes with whoever holds this."""
+    """A temporary folder, deleted with this object."""
 
     def __init__(self) -> None:
         self.path = Path(tempfile.mkdtemp(prefix="skmoe-"))
@@ -131,7 +131,7 @@ def _from_excel(where: str, paths: Sequence[Path]) -> Source:
 
 
 def _from_text(where: str, kind: str, paths: list[Path], asked: Reading, copy: _Folder | None) -> Source:
-    """Text files of one dialect; those in another encoding are copied into UTF-8 first."""
+    """Open text files of one dialect; those in another encoding are copied into UTF-8 first."""
     import pyarrow.dataset as ds
 
     notes = []
@@ -184,8 +184,8 @@ def _dataset(kind: str, places: list[str]) -> Any:
     if kind == "parquet":
         options = ds.ParquetFragmentScanOptions(
             page_checksum_verification=True,  # damage is found where the writer kept checksums
-            pre_buffer=False,  # which keeps all that was read to the end of the file
-            # which keeps memory low, but believes what a page says of its size
+            pre_buffer=False,  # buffers are kept to the end of the file
+            # memory stays low, but sizes that pages state are not checked
             use_buffered_stream=sum(os.path.getsize(place) for place in places) > SMALL_FILE,
         )
         return ds.dataset(places, format=ds.ParquetFileFormat(default_fragment_scan_options=options))

@@ -1,4 +1,4 @@
-"""DataFrames of pandas and polars with text, categories, dates or gaps, as tables that an encoder takes."""
+"""DataFrames of pandas and polars with text, categories, dates or missing values, as tables that an encoder takes."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ __all__ = [
     "needs_encoder",
 ]
 
-TARGET = "skmoe: target"  # what outputs that have no name are called beside a table
+TARGET = "skmoe: target"  # name of the column of outputs that have none
 
 
 class UnusedColumnsWarning(UserWarning):
-    """Columns of a table say nothing that can be fitted, and were left out."""
+    """Columns of a table hold nothing that can be fitted, and were left out."""
 
 
 def is_frame(X: object) -> bool:
-    """Whether `X` is a DataFrame of pandas or polars; neither is imported to find out."""
+    """Return whether `X` is a DataFrame of pandas or polars; neither is imported to find out."""
     return type(X).__module__.partition(".")[0] in ("pandas", "polars") and type(X).__name__ == "DataFrame"
 
 
@@ -46,7 +46,7 @@ def check_frame(X: Any) -> None:
 
 
 def _text_columns(X: Any) -> list[Any]:
-    """Columns of a DataFrame that do not hold numbers or booleans."""
+    """Return the columns of a DataFrame that do not hold numbers or booleans."""
     if type(X).__module__.startswith("polars"):
         return [name for name, kind in X.schema.items() if not (kind.is_numeric() or str(kind) == "Boolean")]
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
@@ -55,7 +55,7 @@ def _text_columns(X: Any) -> list[Any]:
 
 
 def needs_encoder(X: Any, categorical: Any) -> bool:
-    """Whether a DataFrame holds anything but numbers, lacks values, or has columns that are said to be categories."""
+    """Return whether a DataFrame holds anything but numbers, lacks values, or has columns named as categories."""
     if not is_frame(X) or categorical is None or 0 in X.shape:
         return False
     if not isinstance(categorical, str) or _text_columns(X):
@@ -110,7 +110,7 @@ def _with_order(column: Any) -> Any:
 
 
 def learn_frame(X: Any, y: np.ndarray, name: object, categorical: Any, unseen: str) -> TableEncoder:
-    """What the columns of a DataFrame become.
+    """Decide what the columns of a DataFrame become.
 
     Parameters
     ----------
@@ -119,11 +119,11 @@ def learn_frame(X: Any, y: np.ndarray, name: object, categorical: Any, unseen: s
     y : (n,) array
         Outputs.
     name : object
-        What the outputs are called, if they are.
+        Name of the outputs, if they have one.
     categorical : "auto" or sequence of str
-        Columns that are categories whatever they look like.
+        Columns that are categories whatever they hold.
     unseen : {"other", "error"}
-        What becomes of categories that come later.
+        Treatment of categories that come later.
 
     Returns
     -------
@@ -135,11 +135,11 @@ def learn_frame(X: Any, y: np.ndarray, name: object, categorical: Any, unseen: s
     forced = () if isinstance(categorical, str) else [str(column) for column in categorical]
     target = name if isinstance(name, str) and name not in names else TARGET
     table = table.append_column(target, arrow().array(y))
-    return said(TableEncoder.learn(table, target, columns=names, categorical=forced, unseen=unseen), names)
+    return warn_of_unused(TableEncoder.learn(table, target, columns=names, categorical=forced, unseen=unseen), names)
 
 
-def said(encoder: TableEncoder, names: Sequence[str]) -> TableEncoder:
-    """The same encoder, after a warning of columns that were left out; outputs without a name have none in it."""
+def warn_of_unused(encoder: TableEncoder, names: Sequence[str]) -> TableEncoder:
+    """Warn of columns that were left out; return the encoder, without a target if the outputs have no name."""
     unused = [name for name in encoder.dropped if name in names or name.partition(": ")[0] in names]
     if unused:
         warnings.warn(
@@ -151,7 +151,7 @@ def said(encoder: TableEncoder, names: Sequence[str]) -> TableEncoder:
 
 
 def encode_frame(encoder: TableEncoder, X: Any) -> np.ndarray:
-    """Inputs (n, d) of all rows of a DataFrame or of a table of pyarrow; rows that lack one are refused."""
+    """Return inputs (n, d) of all rows of a DataFrame or of a table of pyarrow; refuse rows that lack one."""
     table = X if hasattr(X, "schema") and hasattr(X, "num_rows") else as_table(X)
     inputs, keep = encoder.encode(table)
     if not np.all(keep):

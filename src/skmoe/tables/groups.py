@@ -41,19 +41,19 @@ WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
 def _last_word(name: str) -> set[str]:
-    """The last word of a name, such as id of "patientID" and plant of "PlantNo"."""
+    """Return the last word of a name, such as id of "patientID" and plant of "PlantNo"."""
     words = [word.lower() for word in WORDS.findall(name)]
     return set((words[:-1] if len(words) > 1 and words[-1] in NUMBERED else words)[-1:])
 
 
 def _balanced(counts: np.ndarray) -> bool:
-    """Whether nearly all values come equally often, and more than once."""
+    """Return whether nearly all values come equally often, and more than once."""
     usual = np.median(counts)
     return bool(usual >= LEAST_ROWS and np.mean(counts == usual) >= EQUAL)
 
 
 def identifiers(X: np.ndarray, names: Sequence[str], among: Sequence[str]) -> list[tuple[str, int]]:
-    """Inputs of whole numbers that look like identifiers, with how many values they take.
+    """Find inputs of whole numbers that look like identifiers, with the number of their values.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def identifiers(X: np.ndarray, names: Sequence[str], among: Sequence[str]) -> li
 
 
 def _names_rows(words: set[str], counts: np.ndarray, *, in_blocks: bool) -> bool:
-    """Whether whole numbers that come so often name rows; `in_blocks` says that equal ones follow each other."""
+    """Return whether whole numbers with these counts name rows; `in_blocks`: equal ones follow each other."""
     m = len(counts)
     if words & NAMES:
         return m >= LEAST_VALUES
@@ -85,7 +85,7 @@ def _names_rows(words: set[str], counts: np.ndarray, *, in_blocks: bool) -> bool
 
 
 def groups_of_text(counts: Mapping[str, Mapping[str, int] | None]) -> list[tuple[str, int, int]]:
-    """Columns of text that name groups of rows: their names, how many values they take, and in how many rows.
+    """Find columns of text that name groups of rows: their names, numbers of values and of rows.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How many inputs the categories and gaps of a table may become: with few rows the rarest ones share an input."""
+"""Limit the inputs that categories and missing values become: with few rows the most infrequent share an input."""
 
 from __future__ import annotations
 
@@ -11,41 +11,41 @@ from skmoe.tables.profiles import ColumnProfile
 
 __all__ = ["decide_all", "most_inputs"]
 
-ROWS_PER_INPUT = 5  # of those that categories and gaps become
-FEW_INPUTS = 5  # that any table may have of them
+ROWS_PER_INPUT = 5  # of categories and missing indicators
+FEW_INPUTS = 5  # of them that any table may have
 
 
 def most_inputs(rows: int) -> int:
-    """Inputs that categories and gaps of a table may become: one for every five rows, but five in any case."""
+    """Return the limit of inputs of categories and missing values: one for every five rows, but five in any case."""
     return max(FEW_INPUTS, rows // ROWS_PER_INPUT)
 
 
 @dataclass(frozen=True)
-class _Part:
-    """What a column becomes, and the part of it that the limit is about."""
+class _Encoding:
+    """Encoding of a column, and the inputs of it that count towards the limit."""
 
     profile: ColumnProfile
     decision: Decision
 
     @property
     def of_categories(self) -> bool:
-        """Whether it is a column of categories; else it may have an input that says where it has gaps."""
+        """True for a column of categories; others may have a missing indicator."""
         return self.decision.column is not None and self.decision.column.kind == "category"
 
     @property
     def inputs(self) -> int:
-        """Inputs that its categories or gaps became."""
+        """Number of inputs of its categories, or of its missing indicator."""
         column = self.decision.column
         if column is None:
             return 0
-        return len(column.features) if self.of_categories else int(column.flag)
+        return len(column.features) if self.of_categories else int(column.missing_indicator)
 
     @property
     def rows(self) -> list[int]:
-        """Rows of each category that does not share an input, or of the gaps."""
+        """Rows of each category that does not share an input, or rows with missing values."""
         column, profile = self.decision.column, self.profile
         if column is None or not self.of_categories:
-            return [profile.missing + sum(profile.marks.values())]
+            return [profile.missing + sum(profile.missing_marks.values())]
         counts = profile.counts or {}
         return [counts[text] for text in column.categories if text in counts]
 
@@ -53,49 +53,50 @@ class _Part:
 def decide_all(
     profiles: Sequence[ColumnProfile], missing: str, dates: Sequence[str], known: Sequence[Column] = ()
 ) -> tuple[list[Decision], list[str]]:
-    """What the columns of a table become, with no more inputs of categories and gaps than its rows carry.
+    """Decide what the columns of a table become, with no more inputs of categories and missing values than rows allow.
 
-    The rarest categories and gaps lose theirs first; a column of categories keeps one input.
+    The most infrequent ones lose their inputs first; a column of categories keeps one.
 
     Parameters
     ----------
     profiles : sequence of ColumnProfile
-        What the rows of each column hold.
+        Counts and ranges of each column.
     missing, dates : as for `decide`
     known : sequence of Column
-        What the columns become by all rows, where `profiles` are of a part of them.
+        Encodings by all rows, where `profiles` are of some of them.
 
     Returns
     -------
     list of Decision
         One for each column.
     list of str
-        What the owner of the table should know of the limit.
+        Notes for the owner of the table.
     """
     earlier = {column.name: column for column in known}
 
-    def part(profile: ColumnProfile, most: int = MOST_CATEGORIES) -> _Part:
-        return _Part(profile, decide(profile, missing, dates, earlier.get(profile.name), most))
+    def encoding(profile: ColumnProfile, most: int = MOST_CATEGORIES) -> _Encoding:
+        return _Encoding(profile, decide(profile, missing, dates, earlier.get(profile.name), most))
 
-    def smaller(one: _Part) -> _Part | None:
+    def with_fewer_inputs(one: _Encoding) -> _Encoding | None:
         fewer = range(len(one.rows) - 1, 0, -1) if one.of_categories else [0]
-        return next((less for most in fewer if (less := part(one.profile, most)).inputs < one.inputs), None)
+        return next((less for most in fewer if (less := encoding(one.profile, most)).inputs < one.inputs), None)
 
-    parts = [part(profile) for profile in profiles]
-    n, asked = max((p.rows for p in profiles), default=0), _inputs(parts)
-    able = {i for i, one in enumerate(parts) if one.inputs}
-    while able and _inputs(parts) > most_inputs(n):
-        i = min(able, key=lambda i: (min(parts[i].rows), -parts[i].inputs, i))
-        less = smaller(parts[i])
+    encodings = [encoding(profile) for profile in profiles]
+    n, asked = max((p.rows for p in profiles), default=0), _inputs(encodings)
+    able = {i for i, one in enumerate(encodings) if one.inputs}
+    while able and _inputs(encodings) > most_inputs(n):
+        i = min(able, key=lambda i: (min(encodings[i].rows), -encodings[i].inputs, i))
+        less = with_fewer_inputs(encodings[i])
         if less is None:
             able.remove(i)
             continue
-        parts[i] = less
+        encodings[i] = less
         able -= set() if less.inputs else {i}
-    left = _inputs(parts)
-    words = f"{n} rows are few for {asked} inputs of categories and gaps: the rarest share inputs, {left} in all"
-    return [one.decision for one in parts], [words] if left < asked else []
+    left = _inputs(encodings)
+    few = f"{n} rows are few for {asked} inputs of categories and missing values"
+    notes = [f"{few}: the rarest share inputs, {left} in all"] if left < asked else []
+    return [one.decision for one in encodings], notes
 
 
-def _inputs(parts: Sequence[_Part]) -> int:
-    return sum(one.inputs for one in parts)
+def _inputs(encodings: Sequence[_Encoding]) -> int:
+    return sum(one.inputs for one in encodings)

@@ -1,4 +1,4 @@
-"""Where callers' rows come in, and results go back in the caller's own kind of array.
+"""Rows of callers as inputs and outputs of a model, and results in the caller's own kind of array.
 
 Tables in memory go through scikit-learn's checks. Arrays of other libraries stay in them, files and Dask collections
 stay where they are, so these are checked here; their values in `skmoe.arrays.table_moments`, when they are first read.
@@ -37,7 +37,7 @@ from skmoe.arrays.streamed import Streamed
 from skmoe.arrays.visible import listed
 from skmoe.tables.encoder import EncodedTable, TableEncoder
 from skmoe.tables.files import FileTable, open_table
-from skmoe.tables.frames import TARGET, check_frame, encode_frame, is_frame, learn_frame, needs_encoder, said
+from skmoe.tables.frames import TARGET, check_frame, encode_frame, is_frame, learn_frame, needs_encoder, warn_of_unused
 from skmoe.tables.output_columns import OutputColumns, OutputLayout
 
 __all__ = ["RowsToFit", "apply", "evaluated", "rows_to_fit", "rows_to_use"]
@@ -57,7 +57,7 @@ class RowsToFit:
 
     @property
     def streamed(self) -> bool:
-        """Whether rows are read a block at a time, and their values were not looked at yet."""
+        """True where rows are read a block at a time, and their values were not checked yet."""
         return isinstance(self.X, Streamed)
 
 
@@ -66,12 +66,12 @@ def _module(x: object) -> str:
 
 
 def is_dask(x: object) -> bool:
-    """Whether `x` is a Dask collection; Dask is not imported to find out."""
+    """Return whether `x` is a Dask collection; Dask is not imported to find out."""
     return _module(x) == "dask"
 
 
 def is_streamable(X: object) -> bool:
-    """Whether `X` is a path, a pyarrow table or dataset, an opened table, or a Dask collection."""
+    """Return whether `X` is a path, a pyarrow table or dataset, an opened table, or a Dask collection."""
     return isinstance(X, str | os.PathLike | FileTable) or is_dask(X) or _module(X) == "pyarrow"
 
 
@@ -82,7 +82,7 @@ def _is_foreign(X: object) -> bool:
 def stream(
     X: Any, y: Any = None, weight: Any = None, *, names: Any = None, columns: int = 1
 ) -> tuple[Any, Any, Any, Any]:
-    """Streamed columns of inputs, output and weight, and the names of the inputs (None where they have none).
+    """Return streamed columns of inputs, output and weight, and the names of the inputs (None where they have none).
 
     Parameters
     ----------
@@ -97,25 +97,25 @@ def stream(
         return dask.stream(X, y, weight, names, columns)
     if y is not None and columns > 1:
         return _stream_outputs(X, y, weight, names, columns)
-    X, *beside = _named_beside(X, y, weight)
+    X, *others = _with_named_columns(X, y, weight)
     table = open_table(X)
-    chosen = list(names) if names is not None else [n for n in table.names if n not in beside]
-    target, weights = (None if name is None else table.column(name) for name in beside)
+    chosen = list(names) if names is not None else [n for n in table.names if n not in others]
+    target, weights = (None if name is None else table.column(name) for name in others)
     return table.columns(chosen), target, weights, chosen
 
 
-def _named_beside(X: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
-    """A table with outputs and weights as columns, and their names."""
-    beside = []
+def _with_named_columns(X: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
+    """Return a table with outputs and weights as columns, and their names."""
+    found = []
     for what, value, name in (("y", y, TARGET), ("sample_weight", weight, WEIGHT)):
         if value is not None and not isinstance(value, str):
-            X, value = _beside(X, value, what, name), name
-        beside.append(value)
-    return X, *beside
+            X, value = _with_column(X, value, what, name), name
+        found.append(value)
+    return X, *found
 
 
 def _stream_outputs(X: Any, y: Any, weight: Any, names: Any, columns: int) -> tuple[Any, Any, Any, Any]:
-    """The same for outputs of several columns of a table."""
+    """Return streamed columns, of which several are outputs."""
     if not _names_of(y, columns):
         raise TypeError(
             f"outputs of {columns} columns are given as a list of {columns} names of columns of a file or table of "
@@ -127,12 +127,12 @@ def _stream_outputs(X: Any, y: Any, weight: Any, names: Any, columns: int) -> tu
 
 
 def _names_of(y: Any, columns: int) -> bool:
-    """Whether outputs are given as so many names of columns."""
+    """Return whether outputs are given as so many names of columns."""
     return isinstance(y, list | tuple) and len(y) == columns and all(isinstance(name, str) for name in y)
 
 
-def _beside(table: Any, values: Any, what: str, name: str) -> Any:
-    """A table of pyarrow with one column more; files take the names of columns they hold."""
+def _with_column(table: Any, values: Any, what: str, name: str) -> Any:
+    """Append a column to a table of pyarrow; refuse one for files, which take the names of columns they hold."""
     import pyarrow as pa
 
     if not isinstance(table, pa.Table):
@@ -145,7 +145,7 @@ def _beside(table: Any, values: Any, what: str, name: str) -> Any:
 
 
 def rows_to_fit(model: Any, X: Any, y: Any, weight: Any, columns: int = 1) -> RowsToFit:
-    """Rows that a model is to be fitted to; notes the number and names of their columns on the model.
+    """Return the rows to fit a model to; store the number and names of their columns in the model.
 
     Outputs have one column, or several: an (n, columns) array, or a list of names of columns.
     """
@@ -155,7 +155,7 @@ def rows_to_fit(model: Any, X: Any, y: Any, weight: Any, columns: int = 1) -> Ro
     check_frame(X)
     if isinstance(X, EncodedTable):
         _note_columns(model, X.X.shape[1], X.names, X.encoder)
-        rows = RowsToFit(X.X, *_beside_array(X.X, y, weight, columns), X.names, X.encoder)
+        rows = RowsToFit(X.X, *_outputs_and_weight(X.X, y, weight, columns), X.names, X.encoder)
     elif is_streamable(X):
         return _streamed_rows(model, X, y, weight, columns)
     elif needs_encoder(X, getattr(model, "categorical", None)):
@@ -163,7 +163,7 @@ def rows_to_fit(model: Any, X: Any, y: Any, weight: Any, columns: int = 1) -> Ro
     elif _is_foreign(X):
         X, _ = check_rows(X, finite=False)
         _note_columns(model, X.shape[1], None)
-        rows = RowsToFit(X, *_beside_array(X, y, weight, columns), None)
+        rows = RowsToFit(X, *_outputs_and_weight(X, y, weight, columns), None)
     else:
         X = plain_numbers(X, "X")
         if columns == 1:
@@ -183,17 +183,17 @@ def rows_to_fit(model: Any, X: Any, y: Any, weight: Any, columns: int = 1) -> Ro
 
 
 def _streamed_rows(model: Any, X: Any, y: Any, weight: Any, columns: int) -> RowsToFit:
-    """Rows of files, tables of pyarrow and Dask collections; text and gaps are encoded where the model says so."""
+    """Return rows of files, tables of pyarrow and Dask collections; encode them where the model asks for it."""
     categorical = getattr(model, "categorical", None)
     if categorical is not None and not is_dask(X) and (columns == 1 or _names_of(y, columns)):
         output, several = None, y
         if columns > 1:
             y, output = y[0], OutputColumns(OutputLayout.AS_GIVEN, tuple(y[1:]))
-        X, y, weight = _named_beside(X, y, weight)
+        X, y, weight = _with_named_columns(X, y, weight)
         table = open_table(X)
-        beside = [y, weight, *(() if output is None else output.names)]
-        names = [name for name in table.names if name not in beside]
-        table.check_names([name for name in beside if name is not None])
+        others = [y, weight, *(() if output is None else output.names)]
+        names = [name for name in table.names if name not in others]
+        table.check_names([name for name in others if name is not None])
         forced = () if isinstance(categorical, str) else list(categorical)
         encoder = TableEncoder.learn(
             table, y, weights=weight, columns=names, categorical=forced, unseen=model.unseen, output=output
@@ -203,7 +203,7 @@ def _streamed_rows(model: Any, X: Any, y: Any, weight: Any, columns: int) -> Row
             raise ValueError(f"y contains NaN, missing values or infinity ({found} found); drop those rows")
         if not encoder.plain or encoder.features != names:
             inputs, y, weight = encoder.streamed(table)
-            encoder = said(encoder, names)
+            encoder = warn_of_unused(encoder, names)
             _note_columns(model, inputs.X.shape[1], inputs.names, encoder, names)
             return RowsToFit(inputs.X, y, weight, inputs.names, encoder)
         y = y if output is None else several
@@ -213,10 +213,10 @@ def _streamed_rows(model: Any, X: Any, y: Any, weight: Any, columns: int) -> Row
 
 
 def _frame_rows(model: Any, X: Any, y: Any, weight: Any, columns: int) -> RowsToFit:
-    """Rows of a DataFrame with text, dates or gaps."""
+    """Return rows of a DataFrame with text, dates or missing values."""
     if columns > 1:
         outputs = check_output_columns(np.empty((len(X), 0)), y, columns)
-        typical = np.arange(float(len(outputs)))  # what inputs become does not depend on outputs
+        typical = np.arange(float(len(outputs)))  # encodings do not depend on outputs
     else:
         outputs = check_array(plain_numbers(y, "y"), ensure_2d=False, dtype=np.float64, input_name="y")
         outputs = typical = column_or_1d(outputs, warn=True)
@@ -230,7 +230,7 @@ def _frame_rows(model: Any, X: Any, y: Any, weight: Any, columns: int) -> RowsTo
     return RowsToFit(inputs, outputs, weight, encoder.features, encoder)
 
 
-def _beside_array(X: Array, y: Any, weight: Any, columns: int) -> tuple[Array, Array | None]:
+def _outputs_and_weight(X: Array, y: Any, weight: Any, columns: int) -> tuple[Array, Array | None]:
     y = check_column(X, y, "y") if columns == 1 else check_output_columns(X, y, columns)
     return y, None if weight is None else check_column(X, weight, "sample_weight")
 
@@ -242,7 +242,7 @@ def _note_columns(
     encoder: TableEncoder | None = None,
     names: Sequence[str] | None = None,
 ) -> None:
-    """Note so many inputs and their names on a model, and the caller's columns that an encoder made them of."""
+    """Store the number and names of inputs in a model, and the caller's columns that an encoder made them of."""
     if names is None:
         names = inputs if encoder is None else encoder.names
     model.encoder_ = encoder
@@ -256,9 +256,9 @@ def _note_columns(
 
 
 def _with_weight(rows: RowsToFit, weight: Array) -> RowsToFit:
-    """Rows that have weight.
+    """Drop rows without weight, and scale the weights of the others.
 
-    Whole numbers count repeated rows; others say how rows compare with each other, and are scaled to a mean of one.
+    Whole numbers count repeated rows; others are relative, and are scaled to a mean of one.
     """
     X, y = rows.X, rows.y
     xp = array_namespace(X)
@@ -273,12 +273,12 @@ def _with_weight(rows: RowsToFit, weight: Array) -> RowsToFit:
 
 
 def rows_to_use(model: Any, X: Any, y: Any = None, columns: int = 1) -> tuple[Array, Array | None]:
-    """Inputs, and outputs of so many columns if any, for a fitted model."""
+    """Return inputs, and outputs of so many columns if any, for a fitted model."""
     if y is not None and columns > 1 and not is_streamable(X):
         X, _ = rows_to_use(model, X)
         return X, check_output_columns(X, y, columns)
     X, y = _rows_to_use(model, X, y, columns)
-    if not isinstance(X, Streamed):  # those are looked at where they are read
+    if not isinstance(X, Streamed):  # streamed rows are checked where they are read
         check_largest(X, y, model.encoded_feature_names_ if hasattr(model, "feature_names_in_") else None)
     return X, y
 
@@ -295,7 +295,7 @@ def _rows_to_use(model: Any, X: Any, y: Any, columns: int) -> tuple[Array, Array
     if encoder is not None and is_streamable(X) and not is_dask(X):
         if columns > 1 and y is not None:
             y = _target_of(encoder, y)
-        X, y, _ = _named_beside(X, y, None)
+        X, y, _ = _with_named_columns(X, y, None)
         return encoder.streamed_inputs(X, y)
     if is_streamable(X):
         X, y, *_ = stream(X, y, names=getattr(model, "feature_names_in_", None), columns=columns)
@@ -316,7 +316,7 @@ def _rows_to_use(model: Any, X: Any, y: Any, columns: int) -> tuple[Array, Array
 
 
 def _target_of(encoder: TableEncoder, y: Any) -> str:
-    """The target of outputs of several columns, which an encoder reads the others beside."""
+    """Return the target among outputs of several columns; an encoder knows the others."""
     names = None if encoder.output is None or encoder.target is None else [encoder.target, *encoder.output.names]
     if names is None or list(y) != names:
         raise TypeError(f"outputs of several columns of a table are those of the fit, {names}; got {y!r}")
@@ -324,7 +324,7 @@ def _target_of(encoder: TableEncoder, y: Any) -> str:
 
 
 def _encoded_already(model: Any, X: Any, y: Any) -> tuple[Array, Array | None]:
-    """Inputs as an array, as `TableEncoder.encode` gives them; columns without names cannot be encoded."""
+    """Check inputs that are an array, as `TableEncoder.encode` gives them; columns without names cannot be encoded."""
     X = check_array(X, dtype=[np.float64, np.float32], input_name="X")
     width, given = len(model.encoded_feature_names_), list(model.feature_names_in_)
     if X.shape[1] != width:
@@ -392,14 +392,14 @@ def apply(
 
 
 def evaluated(function: Callable[..., Array], *rows: Array) -> Array:
-    """What a function of a model gives for rows, all of it numbers."""
+    """Return the values of a function of a model for rows; refuse NaN."""
     values = function(*rows)
     check_no_nan(values)
     return values
 
 
 def in_precision_of(X: Array, values: Array) -> Array:
-    """Values in the precision of the inputs; refused where single precision cannot hold them."""
+    """Convert values to the precision of the inputs; refuse those that single precision cannot hold."""
     xp = array_namespace(values)
     if values.dtype == X.dtype:
         return values

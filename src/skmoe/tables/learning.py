@@ -1,4 +1,4 @@
-"""From what one pass tells of a table to what each of its columns becomes, with what its owner should know."""
+"""Learn from one pass over a table what each of its columns becomes, with notes for its owner."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from skmoe.tables.profiles import ColumnProfile, RowSample
 from skmoe.tables.table_errors import TableError
 from skmoe.tables.text_numbers import text_numbers
 
-__all__ = ["MISSING", "Learned", "Request", "learn_columns"]
+__all__ = ["MISSING_TREATMENTS", "Learned", "Request", "learn_columns"]
 
-MISSING = ("level", "impute", "drop", "error")
+MISSING_TREATMENTS = ("level", "impute", "drop", "error")
 USUAL_DATES = ("days", "month", "weekday", "hour")  # the year is in the days already
 INDEX_NAMES = ("rownames", "row.names", "rowname", "unnamed: 0", "", "__index_level_0__")
 COUNTER_NAMES = ("id", "index", "row", "rowid", "row_id", "obs", "...1")
@@ -31,7 +31,7 @@ COUNTER_NAMES = ("id", "index", "row", "rowid", "row_id", "obs", "...1")
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of a table.
+    """Settings of the encoding of a table.
 
     Parameters
     ----------
@@ -46,11 +46,11 @@ class Request:
     categorical : sequence of str
         Columns whose values are categories even where they are numbers.
     missing : {"level", "impute", "drop", "error"}
-        What becomes of missing inputs.
+        Treatment of missing inputs.
     dates : sequence of str
-        What dates become, of `skmoe.tables.dates.DATE_PARTS`.
-    beside : sequence of str
-        Columns of numbers that tell of an output beside the target.
+        Parts of `skmoe.tables.dates.DATE_PARTS` that dates become.
+    auxiliary : sequence of str
+        Columns of numbers of an output, beside the target.
     reference : dict of str to str
         Categories that the others of their columns are compared with; by default the first.
     """
@@ -62,21 +62,21 @@ class Request:
     categorical: Sequence[str] = ()
     missing: str = "level"
     dates: Sequence[str] = USUAL_DATES
-    beside: Sequence[str] = ()
+    auxiliary: Sequence[str] = ()
     reference: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def needed(self) -> list[str]:
-        """Columns that a row must have to be used: the target, what tells of it, and the weight."""
-        return list(dict.fromkeys([self.target, *self.beside, *([] if self.weights is None else [self.weights])]))
+        """Columns that a row must have to be used: the target, its auxiliary columns, and the weight."""
+        return list(dict.fromkeys([self.target, *self.auxiliary, *([] if self.weights is None else [self.weights])]))
 
     def names_in(self, table: FileTable) -> list[str]:
-        """Names of the inputs; what the table does not have is refused."""
-        if self.missing not in MISSING:
-            raise TableError(f"missing must be one of {', '.join(MISSING)}; got {self.missing!r}")
-        odd = [part for part in self.dates if part not in DATE_PARTS]
-        if odd:
-            raise TableError(f"dates must be some of {', '.join(DATE_PARTS)}; got {odd[0]!r}")
+        """Return the names of the inputs; refuse columns that the table does not have."""
+        if self.missing not in MISSING_TREATMENTS:
+            raise TableError(f"missing must be one of {', '.join(MISSING_TREATMENTS)}; got {self.missing!r}")
+        unknown = [part for part in self.dates if part not in DATE_PARTS]
+        if unknown:
+            raise TableError(f"dates must be some of {', '.join(DATE_PARTS)}; got {unknown[0]!r}")
         asked = [
             (self.target, "target"),
             *((n, "drop") for n in self.drop),
@@ -85,7 +85,7 @@ class Request:
         asked += [(name, "categorical") for name in self.categorical]
         asked += [(name, "reference") for name in self.reference]
         asked += [] if self.weights is None else [(self.weights, "weights")]
-        asked += [(name, "output") for name in self.beside]
+        asked += [(name, "output") for name in self.auxiliary]
         for name, what in asked:
             if name not in table.names:
                 raise TableError(f"{what}: there is no column {name!r}; the table has {listed(table.names)}")
@@ -97,7 +97,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Learned:
-    """What the columns of a table became, how many rows there are and can be used, and what should be known of that."""
+    """Encodings of the columns of a table, numbers of rows, of those used and of missing targets, and notes."""
 
     columns: tuple[Column, ...]
     dropped: tuple[str, ...]
@@ -110,33 +110,33 @@ class Learned:
 
 @dataclass(frozen=True)
 class _Pass:
-    """What one pass over the rows tells."""
+    """Profiles of the columns from one pass over the rows."""
 
     profiles: dict[str, ColumnProfile]
     target: ColumnProfile
     weights: ColumnProfile | None
     rows: int
     used: int
-    beside: dict[str, ColumnProfile]
+    auxiliary: dict[str, ColumnProfile]
 
 
 def learn_columns(table: FileTable, request: Request) -> Learned:
-    """Look at all rows of a table, a batch at a time, and decide what each of its columns becomes.
+    """Read all rows of a table, a batch at a time, and decide what each of its columns becomes.
 
     Parameters
     ----------
     table : FileTable
         The rows.
     request : Request
-        What is asked of it.
+        Settings.
 
     Returns
     -------
     Learned
-        Columns, and what the owner of the table should know.
+        Encodings, and notes for the owner of the table.
     """
     names = request.names_in(table)
-    seen = _look(table, names, request)
+    seen = _profile_rows(table, names, request)
     _check_output(seen, request)
     counters = dict.fromkeys(name for name in names if _counts_rows(seen.profiles[name], table.nameless, request))
     profiles = [seen.profiles[name] for name in names if name not in counters]
@@ -146,24 +146,26 @@ def learn_columns(table: FileTable, request: Request) -> Learned:
     notes = [f"column {name!r} numbers the rows and was left out" for name in counters]
     no_target = seen.rows - seen.used
     if no_target:
-        notes.append(f"{no_target} of {seen.rows} rows have no {_output_words(request)} and were left out")
+        notes.append(f"{no_target} of {seen.rows} rows have no {_output_text(request)} and were left out")
     used = seen.used
     if request.missing in ("drop", "error"):
         costs = {
-            d.name: seen.profiles[d.name].missing + sum(d.marks.values()) for d in decisions if d.column is not None
+            d.name: seen.profiles[d.name].missing + sum(d.missing_marks.values())
+            for d in decisions
+            if d.column is not None
         }
         costs = {name: count for name, count in costs.items() if count}
         if costs and request.missing == "error":
             raise TableError(Advised(f"missing values: {_counts(costs)}", Advice.MISSING))
         if costs:
-            seen, decisions, used, said, crowded = _without_gaps(table, request, decisions, costs, used)
-            notes += said
+            seen, decisions, used, dropped_note, crowded = _without_missing(table, request, decisions, costs, used)
+            notes.append(dropped_note)
     notes += crowded
     for decision in decisions:
         notes += decision.notes
     if used < 2:
         raise TableError(f"{used} of {seen.rows} rows can be used, and at least two are needed")
-    if seen.target.low == seen.target.high and not request.beside:
+    if seen.target.low == seen.target.high and not request.auxiliary:
         raise TableError(
             f"target {request.target!r} is {seen.target.low:g} in every row; there is nothing to learn from it"
         )
@@ -176,19 +178,20 @@ def learn_columns(table: FileTable, request: Request) -> Learned:
     return Learned(columns, dropped, (*table.notes, *notes), seen.rows, used, no_target, tuple(groups))
 
 
-def _output_words(request: Request) -> str:
-    others = [repr(name) for name in request.beside] + ([] if request.weights is None else ["weight"])
+def _output_text(request: Request) -> str:
+    others = [repr(name) for name in request.auxiliary] + ([] if request.weights is None else ["weight"])
     return " or ".join([f"target {request.target!r}", *others])
 
 
-def _without_gaps(
+def _without_missing(
     table: FileTable, request: Request, decisions: list[Decision], costs: Mapping[str, int], before: int
-) -> tuple[_Pass, list[Decision], int, list[str], list[str]]:
-    """The same from the rows that lack nothing: a second pass, since only now it is known what counts as missing."""
+) -> tuple[_Pass, list[Decision], int, str, list[str]]:
+    """Decide again from complete rows: a second pass, since only now it is known what counts as missing."""
     left_out = [d for d in decisions if d.column is None]
     columns = [d.column for d in decisions if d.column is not None]
-    while True:  # a column that the rows left do not tell apart is left out, and then costs no rows
-        seen = _look(table, [column.name for column in columns], request, partial(_whole, columns, table.decimal))
+    while True:  # a column that is constant in the rows left is left out, and then costs no rows
+        complete = partial(_complete, columns, table.decimal)
+        seen = _profile_rows(table, [column.name for column in columns], request, complete)
         again, crowded = decide_all(list(seen.profiles.values()), request.missing, request.dates, columns)
         constant = [d for d in again if d.column is None]
         if 2 * seen.used < before or not constant:
@@ -198,42 +201,42 @@ def _without_gaps(
     if 2 * seen.used < before:
         left = f"leaving out rows that lack a value would leave {seen.used} of {before} rows"
         raise TableError(Advised(f"{left}; rows that lack a value, by column: {_counts(costs)}", Advice.MISSING))
-    said = [f"rows that lack a value, by column: {_counts(costs)}; {before - seen.used} of {before} rows were dropped"]
-    return seen, [*left_out, *again], seen.used, said, crowded
+    note = f"rows that lack a value, by column: {_counts(costs)}; {before - seen.used} of {before} rows were dropped"
+    return seen, [*left_out, *again], seen.used, note, crowded
 
 
-def _whole(columns: Sequence[Column], decimal: str, batch: Any) -> np.ndarray:
-    """Which rows lack nothing."""
+def _complete(columns: Sequence[Column], decimal: str, batch: Any) -> np.ndarray:
+    """Return which rows lack nothing, (n,) of bool."""
     known = np.ones(batch.num_rows, dtype=bool)
     for column in columns:
         known &= column.encode(batch.column(column.name), "empty", decimal)[1]
     return known
 
 
-def _look(
-    table: FileTable, names: Sequence[str], request: Request, whole: Callable[[Any], np.ndarray] | None = None
+def _profile_rows(
+    table: FileTable, names: Sequence[str], request: Request, complete: Callable[[Any], np.ndarray] | None = None
 ) -> _Pass:
-    """One pass over the rows that have a target (and a weight), and of which `whole` says that they lack nothing."""
-    beside = request.needed
+    """Make one pass over the rows that have a target (and a weight), and are `complete` if that is given."""
+    needed = request.needed
     profiles: dict[str, ColumnProfile] = {}
     sample, rows, used = RowSample(len(names) + 1), 0, 0
-    for batch in _batches(table, [*names, *beside]):
+    for batch in _batches(table, [*names, *needed]):
         place = dict(zip(batch.schema.names, batch.columns, strict=True))
         if not profiles:
             forced = set(request.categorical)
             profiles = {
-                n: ColumnProfile(n, place[n].type, table.decimal, categorical=n in forced) for n in (*names, *beside)
+                n: ColumnProfile(n, place[n].type, table.decimal, categorical=n in forced) for n in (*names, *needed)
             }
             for name in profiles.keys() & request.reference.keys():
                 profiles[name].order = [request.reference[name]]
         keep = np.ones(batch.num_rows, dtype=bool)
-        for name in beside:
+        for name in needed:
             keep &= ~np.isnan(_output(place[name], name, table.decimal))
-        if whole is not None:
-            keep &= whole(batch)
-        drawn = sample.draw(rows, np.flatnonzero(keep))
+        if complete is not None:
+            keep &= complete(batch)
+        sampled = sample.draw(rows, np.flatnonzero(keep))
         for name, profile in profiles.items():
-            profile.add(place[name], keep, drawn)
+            profile.add(place[name], keep, sampled)
         stay = sample.thin()
         if stay is not None:
             for profile in profiles.values():
@@ -247,7 +250,7 @@ def _look(
         None if request.weights is None else profiles[request.weights],
         rows,
         used,
-        {name: profiles[name] for name in request.beside},
+        {name: profiles[name] for name in request.auxiliary},
     )
 
 
@@ -256,14 +259,14 @@ def _batches(table: FileTable, names: list[str]) -> Iterator[Any]:
 
 
 def _output(values: Any, name: str, decimal: str) -> np.ndarray:
-    """Numbers of the target or of weights; NaN where there are none, text among them, which is refused later."""
+    """Return numbers of the target or of weights, NaN where missing; text becomes 0, and is refused later."""
     import pyarrow as pa
 
     if pa.types.is_null(values.type) or pa.types.is_temporal(values.type) or pa.types.is_nested(values.type):
         return np.full(len(values), np.nan)
     if is_text(values.type) and not pa.types.is_dictionary(values.type):
         read = text_numbers(values.cast(pa.string()), decimal)
-        return np.where(read.missing, np.nan, np.nan_to_num(read.values))  # text is counted, to be refused by its name
+        return np.where(read.missing, np.nan, np.nan_to_num(read.values))
     if pa.types.is_dictionary(values.type):
         return np.where(values.is_null().to_numpy(zero_copy_only=False), np.nan, 0.0)
     return numbers_of(values, name)[0]
@@ -275,38 +278,37 @@ def _check_output(seen: _Pass, request: Request) -> None:
     target = seen.target
     if types.is_temporal(target.type) or (target.dates and not target.numbers and seen.used):
         raise TableError(f"target {request.target!r} must hold numbers; it holds dates")
-    if target.odd or (is_text(target.type) and not target.may_be_numbers and target.counts):
-        odd = next(iter(target.odd or target.counts or {}), "")
+    if target.unparsable or (is_text(target.type) and not target.may_be_numbers and target.counts):
+        example = next(iter(target.unparsable or target.counts or {}), "")
         if 2 * target.numbers >= target.rows - target.missing > 0:
-            raise TableError(
-                f"target {request.target!r} would be numbers but for {times(target.odd)}; mend or remove such rows"
-            )
-        text = f"target {request.target!r} must hold numbers; it holds text such as {odd!r}"
+            examples = times(target.unparsable)
+            raise TableError(f"target {request.target!r} would be numbers but for {examples}; mend or remove such rows")
+        text = f"target {request.target!r} must hold numbers; it holds text such as {example!r}"
         raise TableError(Advised(text, Advice.CLASSES))
     if seen.used == 0 and not target.numbers:
         raise TableError(f"target {request.target!r} holds no values")
-    if target.infinite and not request.beside:  # a bound may be
+    if target.infinite and not request.auxiliary:  # a bound may be
         raise TableError(f"target {request.target!r} holds infinity; mend those rows")
     if target.rounded:
         raise TableError(f"target {request.target!r} {target.rounded.message}; subtract its smallest value")
-    for beside, profile in seen.beside.items():
-        if profile.odd or not profile.numbers:
-            raise TableError(f"column {beside!r}, which tells of target {request.target!r}, must hold numbers")
+    for name, profile in seen.auxiliary.items():
+        if profile.unparsable or not profile.numbers:
+            raise TableError(f"column {name!r}, which belongs to target {request.target!r}, must hold numbers")
         if profile.rounded:
-            raise TableError(f"column {beside!r} {profile.rounded.message}; give it, and the target, in a larger unit")
+            raise TableError(f"column {name!r} {profile.rounded.message}; give it, and the target, in a larger unit")
     weights = seen.weights
     if weights is not None:
-        name = request.weights
-        if weights.odd or not weights.numbers:
-            raise TableError(f"weights: column {name!r} must hold numbers")
+        column = request.weights
+        if weights.unparsable or not weights.numbers:
+            raise TableError(f"weights: column {column!r} must hold numbers")
         if weights.low < 0 or weights.infinite:
-            raise TableError(f"weights: column {name!r} must hold finite numbers of at least 0; it has others")
+            raise TableError(f"weights: column {column!r} must hold finite numbers of at least 0; it has others")
         if weights.rounded:
-            raise TableError(f"weights: column {name!r} {weights.rounded.message}; divide it by its largest value")
+            raise TableError(f"weights: column {column!r} {weights.rounded.message}; divide it by its largest value")
 
 
 def _counts_rows(profile: ColumnProfile, nameless: Sequence[str], request: Request) -> bool:
-    """Whether a column only numbers the rows, by its values and its name."""
+    """Return whether a column only numbers the rows, by its values and its name."""
     if request.columns is not None or profile.numbers < profile.rows or profile.rows < 3:
         return False
     name = profile.name.lower()
@@ -316,7 +318,7 @@ def _counts_rows(profile: ColumnProfile, nameless: Sequence[str], request: Reque
 
 
 def _is_text(decision: Decision, seen: _Pass) -> bool:
-    """Whether a column holds categories, or text that was left out."""
+    """Return whether a column holds categories, or text that was left out."""
     if decision.column is not None:
         return decision.column.kind == "category"
     profile = seen.profiles.get(decision.name)

@@ -1,4 +1,4 @@
-"""What one pass over a table tells of each of its columns, whatever its size: counts, ranges, categories, a sample.
+"""Profiles of the columns of a table from one pass, whatever its size: counts, ranges, categories, a sample.
 
 Batches are added one after the other; nothing but counts, the categories and a sample of the numbers is kept.
 """
@@ -25,21 +25,21 @@ LEAST_SAMPLE = 1000
 
 
 class RowSample:
-    """Rows drawn by their number alone, so that neither blocks nor machines matter; all of them where they are few."""
+    """Rows sampled by their number alone, so that neither blocks nor machines matter; all rows of a small table."""
 
     def __init__(self, columns: int) -> None:
         self.most = max(LEAST_SAMPLE, min(SAMPLE_ROWS, SAMPLE_DOUBLES // max(columns, 1)))
         self.halvings, self.hashes = 0, np.zeros(0, dtype=np.uint64)
 
     def draw(self, start: int, rows: np.ndarray) -> np.ndarray:
-        """Which of some rows are drawn: `rows` are their places after row number `start`."""
+        """Return which of some rows are sampled: `rows` are their places after row number `start`."""
         hashes = _hash(rows.astype(np.uint64) + np.uint64(start))
-        drawn = self._kept(hashes)
-        self.hashes = np.concatenate([self.hashes, hashes[drawn]])
-        return drawn
+        sampled = self._kept(hashes)
+        self.hashes = np.concatenate([self.hashes, hashes[sampled]])
+        return sampled
 
     def thin(self) -> np.ndarray | None:
-        """Which of the rows drawn so far stay, where they are too many."""
+        """Return which of the rows sampled so far stay, where they are too many."""
         if len(self.hashes) <= self.most:
             return None
         before = self.hashes
@@ -57,7 +57,7 @@ class RowSample:
 
 
 def _hash(index: np.ndarray) -> np.ndarray:
-    """Numbers of 64 bits that look drawn at random (splitmix64)."""
+    """Return pseudorandom numbers of 64 bits (splitmix64)."""
     with np.errstate(over="ignore"):
         z = (index + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -67,14 +67,14 @@ def _hash(index: np.ndarray) -> np.ndarray:
 
 @dataclass
 class DateRange:
-    """Dates read in one way: the first of them, and which parts take several values."""
+    """Dates read in one format: the first of them, and the values of their parts."""
 
     first: float = np.inf
     parts: dict[str, set[float]] = field(default_factory=dict)
     sample: list[np.ndarray] = field(default_factory=list)  # seconds of sampled rows
 
     def add(self, seconds: np.ndarray) -> None:
-        """Take in more dates, in seconds since 1970."""
+        """Add dates, in seconds since 1970."""
         different = np.unique(seconds[np.isfinite(seconds)])
         if different.size == 0:
             return
@@ -85,16 +85,16 @@ class DateRange:
         of_month = (days - days.astype("datetime64[M]")).astype(np.int64)
         for part, values in (("day", of_month), ("hour", np.mod(different, DAY)), ("days", np.floor(different / DAY))):
             held = self.parts.setdefault(part, set())
-            if len(held) < 2:  # whether there are several is all that is asked
+            if len(held) < 2:  # only whether there are several is needed
                 held.update(np.unique(values)[:2].tolist())
 
     def varies(self, part: str) -> bool:
-        """Whether a part takes several values."""
+        """Return whether a part takes several values."""
         return len(self.parts.get(part, ())) > 1
 
 
-def _climbs(values: Any) -> bool:
-    """Whether whole numbers without a gap, as text or integers, increase; floats cannot tell where they are rounded."""
+def _increases(values: Any) -> bool:
+    """Return whether whole numbers, as text or integers, none missing, increase; floats may be rounded to one value."""
     pa = arrow()
     try:
         exact = values if pa.types.is_integer(values.type) else values.cast(pa.int64())
@@ -109,13 +109,13 @@ def _thinned(sample: list[np.ndarray], stay: np.ndarray) -> list[np.ndarray]:
 
 
 def median(sample: list[np.ndarray]) -> float:
-    """Median of the numbers among sampled values."""
+    """Return the median of the numbers among sampled values."""
     values = np.concatenate(sample)
     return float(np.median(values[np.isfinite(values)]))
 
 
 class ColumnProfile:
-    """What is known of one column after some batches.
+    """Counts, ranges and categories of one column after some batches.
 
     Parameters
     ----------
@@ -125,20 +125,20 @@ class ColumnProfile:
     decimal : str
         Decimal mark of numbers that are text.
     categorical : bool
-        Whether its values are categories whatever they look like.
+        Whether its values are categories whatever they hold.
 
     Attributes
     ----------
     rows, missing, numbers, infinite : int
         All rows, those without a value, those with a number, those with infinity.
     counts : dict or None
-        How often each text comes; None where there are too many.
+        Rows of each text; None where there are too many.
     order : list of str
         The categories of a type whose categories have an order.
-    odd, marks : dict
+    unparsable, missing_marks : dict
         Of a column that may be numbers: texts that are none, and texts that mean "no value".
     dates : dict
-        For each way to read the column as dates that fits so far, their range.
+        For each format of dates that fits so far, their range.
     rounded : Rounded
         Whole numbers that double precision changed.
     """
@@ -152,8 +152,8 @@ class ColumnProfile:
         self.temporal = types.is_date(kind) or types.is_timestamp(kind) or types.is_time(kind)
         self.counts: dict[str, int] | None = {} if self.text else None
         self.order: list[str] = []
-        self.odd: dict[str, int] = {}
-        self.marks: dict[str, int] = {}
+        self.unparsable: dict[str, int] = {}
+        self.missing_marks: dict[str, int] = {}
         self.dates: dict[str | None, DateRange] = {}
         if self.temporal:
             self.dates = {None: DateRange()}
@@ -163,11 +163,11 @@ class ColumnProfile:
         counted = self.temporal or any(is_of(kind) for is_of in numbers)
         self.may_be_numbers = not categorical and (counted or (self.text and not types.is_dictionary(kind)))
         self.sample: list[np.ndarray] = []
-        self.next: float | None = None  # the row number that would come next, where the column counts rows
+        self.next: float | None = None  # the next row number, where the column counts rows
         self.consecutive = self.increasing = True
 
-    def add(self, values: Any, used: np.ndarray, drawn: np.ndarray) -> None:
-        """Take in a batch, of which the rows `used` count; `drawn`, among those, are sampled."""
+    def add(self, values: Any, used: np.ndarray, sampled: np.ndarray) -> None:
+        """Add a batch, of which the rows `used` count; `sampled` says which of those are sampled."""
         pa = arrow()
         everything = bool(np.all(used))
         part = values if everything else values.filter(pa.array(used))
@@ -176,13 +176,14 @@ class ColumnProfile:
             self.missing += len(part)
             self.consecutive = self.increasing = False
             return
-        if self.text and self.may_be_numbers and not self.numbers and self.rows > len(part) and len(self.odd) > 100:
+        later = self.rows > len(part)
+        if self.text and self.may_be_numbers and not self.numbers and later and len(self.unparsable) > 100:
             self._stop_reading_numbers()  # a long column of text is not parsed in every batch
-        gaps = self._add_numbers(values, part, everything, drawn) if self.may_be_numbers else None
+        missing = self._add_numbers(values, part, everything, sampled) if self.may_be_numbers else None
         if self.text:
-            self._add_texts(part, drawn)
-        elif gaps is not None:
-            self.missing += int(np.sum(gaps))
+            self._add_texts(part, sampled)
+        elif missing is not None:
+            self.missing += int(np.sum(missing))
 
     def thin(self, stay: np.ndarray) -> None:
         """Keep some of the sampled numbers."""
@@ -195,42 +196,42 @@ class ColumnProfile:
         """Median of the sampled numbers."""
         return median(self.sample)
 
-    def _add_numbers(self, values: Any, part: Any, everything: bool, drawn: np.ndarray) -> np.ndarray:
-        """Count numbers and what is none; returns where there is no value."""
+    def _add_numbers(self, values: Any, part: Any, everything: bool, sampled: np.ndarray) -> np.ndarray:
+        """Count numbers and other texts; return where there is no value."""
         if self.temporal:
             numbers = as_seconds(part, None)
-            gaps = np.isnan(numbers)
+            missing = np.isnan(numbers)
             self.dates[None].add(numbers)
-            self.dates[None].sample.append(numbers[drawn])
+            self.dates[None].sample.append(numbers[sampled])
             self.consecutive = self.increasing = False
         elif self.text:
             read = text_numbers(part.cast(arrow().string()), self.decimal)
-            numbers, gaps = read.values, read.missing
+            numbers, missing = read.values, read.missing
             self.grouped |= read.grouped
             self.rounded += read.rounded
-            for mine, more in ((self.odd, read.odd), (self.marks, read.marks)):
+            for counts, more in ((self.unparsable, read.unparsable), (self.missing_marks, read.missing_marks)):
                 for text, count in more.items():
-                    mine[text] = mine.get(text, 0) + count
+                    counts[text] = counts.get(text, 0) + count
         else:
             numbers, found = numbers_of(part, self.name)
             self.rounded += found
-            gaps = np.isnan(numbers)
+            missing = np.isnan(numbers)
         known = numbers[np.isfinite(numbers)]
         self.numbers += len(known)
         self.infinite += int(np.sum(np.isinf(numbers)))
         if known.size:
             self.low, self.high = min(self.low, float(np.min(known))), max(self.high, float(np.max(known)))
-        self.sample.append(numbers[drawn])
+        self.sample.append(numbers[sampled])
         if self.consecutive or self.increasing:
             whole = numbers
             if not everything:
                 written = values.cast(arrow().string()) if self.text else None
                 whole = numbers_of(values, self.name)[0] if written is None else text_numbers(written).values
             self._count_rows(whole, values)
-        return gaps
+        return missing
 
     def _count_rows(self, numbers: np.ndarray, values: Any) -> None:
-        """Note whether the column goes on counting rows; `numbers` are of all rows of the batch, read from `values`."""
+        """Update whether the column counts rows; `numbers` are of all rows of the batch, read from `values`."""
         if np.any(np.isinf(numbers)):  # bounds, and no counts
             self.consecutive = self.increasing = False
             return
@@ -240,12 +241,12 @@ class ColumnProfile:
             self.consecutive = False
         self.consecutive &= bool(np.all(steps == 1))
         whole = bool(np.all(np.isfinite(numbers))) and bool(np.all(numbers == np.floor(numbers)))
-        climbs = bool(np.all(steps > 0)) or (bool(self.rounded) and bool(np.all(steps >= 0)) and _climbs(values))
-        self.increasing &= whole and climbs
+        increases = bool(np.all(steps > 0)) or (bool(self.rounded) and bool(np.all(steps >= 0)) and _increases(values))
+        self.increasing &= whole and increases
         self.next = float(numbers[-1]) + 1
 
-    def _add_texts(self, part: Any, drawn: np.ndarray) -> None:
-        """Count texts, and forget ways to read dates that do not fit."""
+    def _add_texts(self, part: Any, sampled: np.ndarray) -> None:
+        """Count texts, and drop formats of dates that do not fit."""
         if not self.order and getattr(self.type, "ordered", False):
             self.order = as_texts(part.dictionary).drop_null().to_pylist()
         texts = as_texts(part)
@@ -257,13 +258,13 @@ class ColumnProfile:
             self.dates = {how: found for how, found in self.dates.items() if how in fit}
             for how, found in self.dates.items():
                 found.add(as_seconds(different, how))
-                found.sample.append(as_seconds(texts, how)[drawn])
+                found.sample.append(as_seconds(texts, how)[sampled])
             if self.counts is not None:
                 for text, count in zip(different.to_pylist(), times.to_pylist(), strict=True):
                     self.counts[text] = self.counts.get(text, 0) + count
                 if len(self.counts) > MOST_DIFFERENT:
                     self.counts = None
-        if len(self.odd) > MOST_DIFFERENT:
+        if len(self.unparsable) > MOST_DIFFERENT:
             self._stop_reading_numbers()
 
     def _stop_reading_numbers(self) -> None:

@@ -1,4 +1,4 @@
-"""What the reader of a fit should know first: outputs that inputs tell exactly, repeated inputs, identifiers, groups.
+"""Relations that a reader of a fit should know first: exact ones of the output, repeated inputs, identifiers, groups.
 
 They are looked for among some rows only: the first ones, and others spread over the table.
 """
@@ -25,7 +25,7 @@ SIZE = 2_000_000  # numbers that are looked at, at most; of tables of very many 
 
 
 class RelationKind(StrEnum):
-    """What a relation is between."""
+    """Kind of a relation."""
 
     LINEAR = auto()  # the output is a linear function of a few inputs
     MONOTONE = auto()  # the output rises, or falls, with one input in every row
@@ -72,12 +72,12 @@ class Relation:
 
     @property
     def of_output(self) -> bool:
-        """Whether inputs tell the output."""
+        """True for relations that determine the output."""
         return self.kind in (RelationKind.LINEAR, RelationKind.MONOTONE)
 
     @property
     def advised(self) -> bool:
-        """Whether it is worth a warning: of categories that coincide in part nothing can be left out."""
+        """True where a warning helps: of categories that coincide in some rows only nothing can be left out."""
         return bool(self.sources) or self.kind == RelationKind.GROUPS
 
     def plain(self) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def find_relations(rows: RowsToFit, names: Sequence[str], *, classes: bool = Fal
 
 
 def _sources(relation: Relation, source: Mapping[str, str], alone: Collection[str]) -> tuple[str, ...]:
-    """Columns to leave out: none that holds groups, or of which another input would be lost."""
+    """Return columns to leave out: none that holds groups, or of which another input would be lost."""
     if relation.kind == RelationKind.GROUPS:
         return ()
     if relation.kind != RelationKind.REPEATED:
@@ -132,7 +132,7 @@ def _sources(relation: Relation, source: Mapping[str, str], alone: Collection[st
 
 
 def _some_rows(X: Array, y: Array) -> tuple[np.ndarray, np.ndarray, int]:
-    """Rows that hold numbers only, the first of the table and others, and how many of them are the first."""
+    """Return rows that hold numbers only, the first of the table and others, and the number of the first."""
     n, most = X.shape[0], max(FEWEST_ROWS, SIZE // max(X.shape[1], 1))
     first = min(n, FIRST_ROWS, most)
     spread = np.linspace(0, n - 1, min(n, SPREAD_ROWS, most)).astype(int)
@@ -143,23 +143,23 @@ def _some_rows(X: Array, y: Array) -> tuple[np.ndarray, np.ndarray, int]:
 
 
 def _of_output(X: np.ndarray, y: np.ndarray, names: Sequence[str], *, classes: bool) -> list[Relation]:
-    """The relations of the output with the inputs; a linear one with a single input is enough."""
+    """Find relations of the output with the inputs; a linear one with a single input is enough."""
     linear = linear_in(X, y)
-    found = [] if linear is None else [_told(RelationKind.LINEAR, linear, names)]
+    found = [] if linear is None else [_relation(RelationKind.LINEAR, linear, names)]
     if classes:
         return [replace(one, slopes=(), constant=0.0, error=0.0) for one in found]
     if linear is not None and len(linear.columns) == 1:
         return found
     monotone = {j: function_of(X[:, j], y) for j in range(X.shape[1]) if is_monotone(X[:, j], y)}
     named = [j for j, function in monotone.items() if function]
-    told = named or ([] if found else list(monotone))  # the plainest relations are enough
-    return found + [Relation(RelationKind.MONOTONE, (names[j],), function=monotone[j]) for j in told]
+    reported = named or ([] if found else list(monotone))  # the plainest relations are enough
+    return found + [Relation(RelationKind.MONOTONE, (names[j],), function=monotone[j]) for j in reported]
 
 
 def _repeated(X: np.ndarray, names: Sequence[str]) -> list[Relation]:
-    return [_told(RelationKind.REPEATED, solved(X, X[:, j], [i]), names, names[j]) for i, j in repeated_pairs(X)]
+    return [_relation(RelationKind.REPEATED, solved(X, X[:, j], [i]), names, names[j]) for i, j in repeated_pairs(X)]
 
 
-def _told(kind: RelationKind, found: Linear, names: Sequence[str], *others: str) -> Relation:
+def _relation(kind: RelationKind, found: Linear, names: Sequence[str], *others: str) -> Relation:
     columns = (*(str(names[j]) for j in found.columns), *map(str, others))
     return Relation(kind, columns, tuple(found.slopes.tolist()), found.constant, found.error)

@@ -19,7 +19,7 @@ SAME = 1e-6  # difference, in standard deviations, that is rounding
 
 @dataclass(frozen=True)
 class Repeats:
-    """Columns without what repeated others, names of what was left out, and a sentence on it."""
+    """Columns without repetitions of others, names of what was left out, and a note on it."""
 
     columns: tuple[Column, ...]
     left_out: tuple[str, ...] = ()
@@ -28,31 +28,31 @@ class Repeats:
 
 @dataclass(frozen=True)
 class _Part:
-    """What can be left out by itself: a column, a part of its dates (`of_date`), or the note of its gaps."""
+    """Inputs that can be left out alone: a column, a part of its dates (`of_date`), or its missing indicator."""
 
     column: int
     name: str
     inputs: slice
     of_date: str
-    of_gaps: bool
+    of_missing: bool
 
     @property
     def rank(self) -> int:
         """Of two that repeat each other the one of the lower rank stays."""
-        return 2 if self.of_gaps else int(bool(self.of_date))
+        return 2 if self.of_missing else int(bool(self.of_date))
 
     @property
     def several(self) -> bool:
-        """Whether it is categories with several inputs."""
+        """True for categories with several inputs."""
         return self.inputs.stop - self.inputs.start > 1
 
     def values(self, X: np.ndarray) -> np.ndarray:
-        """Its numbers, or the numbers of its categories."""
+        """Return its numbers, or the numbers of its categories."""
         return X[:, self.inputs] @ np.arange(1.0, 1 + self.inputs.stop - self.inputs.start)
 
 
 def find_repeats(columns: Sequence[Column], chunks: Iterator[np.ndarray]) -> Repeats:
-    """Find columns, parts of dates and notes of gaps that repeat others in every row, and leave them out.
+    """Find columns, parts of dates and missing indicators that repeat others in every row, and leave them out.
 
     A number repeats another if it is a linear function of it, a column of categories another if they divide the rows
     alike.
@@ -87,12 +87,14 @@ def _parts(columns: Sequence[Column]) -> list[_Part]:
         for place, one in enumerate(column.inputs):
             inputs, at = slice(at, at + len(one.features)), at + len(one.features)
             of_date = column.parts[place] if place < len(column.parts) else ""
-            found.append(_Part(i, one.name, inputs, of_date, column.flag and place == len(column.inputs) - 1))
+            found.append(
+                _Part(i, one.name, inputs, of_date, column.missing_indicator and place == len(column.inputs) - 1)
+            )
     return found
 
 
 def _in_order(codes: np.ndarray) -> np.ndarray:
-    """Numbers of categories in the order in which they come."""
+    """Number categories in the order in which they come."""
     _, where, back = np.unique(codes, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(where))[back].astype(float)
 
@@ -108,14 +110,14 @@ class _Pair:
 
     @classmethod
     def of(cls, stays: _Part, goes: _Part, X: np.ndarray) -> _Pair:
-        """The pair as some rows show it: all categories, or the smallest and the largest number."""
+        """Learn the pair from some rows: from all categories, or the smallest and the largest number."""
         a, b = stays.values(X), goes.values(X)
         _, where = np.unique(a, return_index=True)
         where = where if stays.several else where[[0, -1]]
         return cls(stays, goes, (a[where], b[where]), SAME * float(np.std(b)))
 
     def holds(self, X: np.ndarray) -> bool:
-        """Whether other rows show the same; categories that were not there before are not taken for repeats."""
+        """Return whether the pair holds in other rows; it does not for categories that were not there before."""
         a, b = self.stays.values(X), self.goes.values(X)
         x, y = self.known
         if self.stays.several:
@@ -130,13 +132,13 @@ def _left_out(columns: Sequence[Column], pairs: Sequence[_Pair]) -> Repeats:
         goes, column = pair.goes, kept.get(pair.goes.column)
         if column is None:
             continue
-        if goes.of_gaps:
-            kept[goes.column] = replace(column, flag=False)
+        if goes.of_missing:
+            kept[goes.column] = replace(column, missing_indicator=False)
         elif len(column.parts) > 1:
             kept[goes.column] = replace(column, parts=tuple(part for part in column.parts if part != goes.of_date))
         else:
             del kept[goes.column]
         gone.append(pair)
-    told = listed([f"{pair.goes.name} ({pair.stays.name})" for pair in gone])
-    notes = [f"left out, since in every row they repeat what stands in brackets: {told}"] if gone else []
+    named = listed([f"{pair.goes.name} ({pair.stays.name})" for pair in gone])
+    notes = [f"left out, since in every row they repeat what stands in brackets: {named}"] if gone else []
     return Repeats(tuple(kept.values()), tuple(pair.goes.name for pair in gone), tuple(notes))

@@ -1,4 +1,4 @@
-"""What is said when a table cannot be used: one line that begins with its name."""
+"""Errors of tables that cannot be used: one line that begins with the name of the table."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["BINARY", "TableError", "arrow", "check_unique", "damaged", "named_af
 
 
 BINARY = {"arrow": "Arrow file", "parquet": "Parquet file"}
-"""Kinds of files that no one writes by hand: what cannot be read there is damaged."""
+"""Kinds of files that no one writes by hand: one that cannot be read is damaged."""
 RAGGED = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)")
-"""What pyarrow says of a row of a text file that has more or fewer cells than the header."""
+"""Message of pyarrow on a row of a text file that has more or fewer cells than the header."""
 
 
 class TableError(ValueError):
@@ -27,7 +27,7 @@ class TableError(ValueError):
 
 
 def arrow() -> Any:
-    """Import pyarrow, or say how to get it."""
+    """Import pyarrow, or raise with how to install it."""
     try:
         import pyarrow
     except ImportError as error:
@@ -43,7 +43,7 @@ def check_unique(where: str, names: Sequence[str]) -> None:
 
 
 def damaged(where: str, kind: str, error: Exception) -> TableError:
-    """What is said of a file that a library cannot make sense of."""
+    """Return the error for a file that a library cannot read."""
     text = str(error).splitlines()[0] if str(error) else type(error).__name__
     if "duplicate field names" in text:
         return TableError(f"{where}: a column is there more than once; give every column its own name")
@@ -52,7 +52,7 @@ def damaged(where: str, kind: str, error: Exception) -> TableError:
 
 @contextmanager
 def named_after(where: str, kind: str = "") -> Iterator[None]:
-    """Whatever goes wrong in reading becomes a `TableError` that names the file, of a kind of `BINARY` or of any."""
+    """Turn errors of reading into a `TableError` that names the file, of a kind of `BINARY` or of any."""
     try:
         yield
     except (TableError, FileNotFoundError):
@@ -76,11 +76,11 @@ def named_after(where: str, kind: str = "") -> Iterator[None]:
             raise TableError(f"{where}: the gzip file is damaged or cut short ({text})") from error
         if "invalid UTF8" in text:
             raise TableError(Advised(f"{where}: the text is not UTF-8", Advice.ENCODING)) from error
-        raise TableError(_in_words(where, text)) from error
+        raise TableError(_reworded(where, text)) from error
 
 
-def _in_words(where: str, text: str) -> str:
-    """What pyarrow says of a text file, for who wrote the file."""
+def _reworded(where: str, text: str) -> str:
+    """Turn a message of pyarrow on a text file into one for its writer."""
     ragged = RAGGED.search(text)
     if ragged:
         row, expected, got = ragged.groups()

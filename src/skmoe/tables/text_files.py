@@ -19,7 +19,7 @@ UTF8 = ("utf-8", "utf-8-sig")
 
 
 def text_dataset(places: list[str], how: Any, types: Mapping[str, Any]) -> Any:
-    """A dataset over text files whose columns are read as the given types."""
+    """Open text files as a dataset whose columns have the given types."""
     import pyarrow as pa
     import pyarrow.dataset as ds
 
@@ -47,7 +47,7 @@ def read_text(paths: Sequence[Path], dialect: Dialect) -> Any:
 
 
 def _read_as(paths: Sequence[Path], dialect: Dialect, types: Mapping[str, Any]) -> Any:
-    """Text files as one table, some of whose columns have given types."""
+    """Read text files as one table, some of whose columns have given types."""
     import pyarrow as pa
     from pyarrow import csv
 
@@ -61,7 +61,7 @@ def _read_as(paths: Sequence[Path], dialect: Dialect, types: Mapping[str, Any]) 
 
 
 def text_format(dialect: Dialect) -> Any:
-    """How cells of a text file are split and read."""
+    """Return the format of a dataset in the given dialect."""
     import pyarrow.dataset as ds
     from pyarrow import csv
 
@@ -77,7 +77,7 @@ def text_format(dialect: Dialect) -> Any:
 
 
 def as_utf8(where: str, place: Path, encoding: str, folder: Path) -> Path:
-    """A copy of a text file in UTF-8, written a part at a time; the file itself where that is what it is."""
+    """Copy a text file in UTF-8, a chunk at a time; return the file itself where it is in UTF-8."""
     if codecs.lookup(encoding).name in UTF8:
         return place
     copy = folder / place.name.removesuffix(".gz")
@@ -93,7 +93,7 @@ def as_utf8(where: str, place: Path, encoding: str, folder: Path) -> Path:
 
 
 def wide_type(kind: Any) -> Any:
-    """The type that a column may turn out to have further down: whole numbers and nothing at all become decimals."""
+    """Return the type that a column may have further down: decimals, where it began with whole numbers or nothing."""
     import pyarrow as pa
 
     return pa.float64() if pa.types.is_integer(kind) or pa.types.is_null(kind) else kind

@@ -1,4 +1,4 @@
-"""Numbers written as text: decimal commas, thousand separators, signs of currencies, and marks that mean "no value"."""
+"""Numbers written as text: decimal commas, thousand separators, signs of currencies, and texts that mean "no value"."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy as np
 from skmoe.arrays.exactness import EXACT, Rounded, rounded
 from skmoe.tables.table_errors import arrow
 
-__all__ = ["GAP_MARKS", "TextNumbers", "is_number", "text_numbers"]
+__all__ = ["MISSING_MARKS", "TextNumbers", "is_number", "text_numbers"]
 
-GAP_MARKS = frozenset(
+MISSING_MARKS = frozenset(
     {"", "?", "-", "--", "---", ".", "..", "*", "none", "missing", "unknown", "nil", "n.a.", "n/a", "na"}
 )
-"""Texts that mean "no value" in a column of numbers, in lower case; what pyarrow takes for missing anywhere is more."""
+"""Texts that mean "no value" in a column of numbers, in lower case; pyarrow takes others for missing anywhere."""
 
-_GROUPS = {".": r"[,' \u00a0\u202f]", ",": r"[.' \u00a0\u202f]"}  # thousand separators beside a decimal mark
+_GROUPS = {".": r"[,' \u00a0\u202f]", ",": r"[.' \u00a0\u202f]"}  # thousand separators, by decimal mark
 _NUMBER = {
     mark: re.compile(
         rf"(?P<debt>\()?(?:[+\-−]?[$€£¥]?\s?|[$€£¥]\s?[+\-−])(?P<whole>\d{{1,3}}(?:(?P<group>{groups})\d{{3}})(?:(?P=group)\d{{3}})*|\d+|(?=\{mark}\d))"
@@ -37,26 +37,26 @@ class TextNumbers(NamedTuple):
         Numbers, NaN where there are none.
     missing : (n,) array of bool
         Where there is no value.
-    odd : dict
+    unparsable : dict
         Texts that are neither numbers nor mean "no value", with how often they come.
-    marks : dict
+    missing_marks : dict
         Texts that mean "no value", with how often they come.
     grouped : bool
-        Whether thousand separators, currencies or percent signs were read over.
+        Whether thousand separators, currencies or percent signs were removed.
     rounded : Rounded
         Whole numbers, written without a decimal mark or a power, that double precision changed.
     """
 
     values: np.ndarray
     missing: np.ndarray
-    odd: dict[str, int]
-    marks: dict[str, int]
+    unparsable: dict[str, int]
+    missing_marks: dict[str, int]
     grouped: bool
     rounded: Rounded = Rounded()
 
 
 def is_number(text: str, decimal: str = ".") -> bool:
-    """Whether a text reads as a finite number."""
+    """Return whether a text reads as a finite number."""
     value = _read(text.strip(), decimal)
     return value is not None and np.isfinite(value[0])
 
@@ -74,7 +74,7 @@ def text_numbers(texts: Any, decimal: str = ".") -> TextNumbers:
     Returns
     -------
     TextNumbers
-        The numbers, and what else was found.
+        The numbers, and the texts that are none.
     """
     pa = arrow()
     import pyarrow.compute as pc
@@ -93,7 +93,7 @@ def text_numbers(texts: Any, decimal: str = ".") -> TextNumbers:
 
 
 def _rounded(texts: Any, values: np.ndarray) -> Rounded:
-    """Those of plain numbers that are whole and were changed; `values` are what they were read as."""
+    """Find the whole numbers among plain texts that were rounded; `values` are the numbers read."""
     pa = arrow()
     import pyarrow.compute as pc
 
@@ -109,24 +109,24 @@ def _rounded(texts: Any, values: np.ndarray) -> Rounded:
 
 
 def _one_by_one(texts: Any, missing: np.ndarray, decimal: str) -> TextNumbers:
-    """The same for texts that are not all plain numbers; each different text is looked at once."""
+    """Read texts that are not all plain numbers; each different text is read once."""
     coded = texts.combine_chunks() if hasattr(texts, "combine_chunks") else texts
     coded = coded.dictionary_encode()
     different = coded.dictionary.to_pylist()
     index = np.array(coded.indices.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64)
     counts = np.bincount(index[index >= 0], minlength=len(different))
     table = np.full(len(different) + 1, np.nan)  # the last one is for values that are missing
-    odd: dict[str, int] = {}
-    marks: dict[str, int] = {}
+    unparsable: dict[str, int] = {}
+    missing_marks: dict[str, int] = {}
     grouped, exact = False, Rounded()
     for i, text in enumerate(different):
         stripped = text.strip()
-        if stripped.lower() in GAP_MARKS:
-            marks[stripped] = marks.get(stripped, 0) + int(counts[i])
+        if stripped.lower() in MISSING_MARKS:
+            missing_marks[stripped] = missing_marks.get(stripped, 0) + int(counts[i])
             continue
         found = _read(stripped, decimal)
         if found is None:
-            odd[text] = int(counts[i])
+            unparsable[text] = int(counts[i])
         else:
             table[i] = found[0]
             grouped |= found[1]
@@ -134,12 +134,12 @@ def _one_by_one(texts: Any, missing: np.ndarray, decimal: str) -> TextNumbers:
                 one = rounded(np.array([_whole(stripped, found[0], decimal)], dtype=object))
                 exact += replace(one, count=one.count * int(counts[i]))
     values = table[index]
-    gap = np.append(np.array([text.strip().lower() in GAP_MARKS for text in different], dtype=bool), True)
-    return TextNumbers(values, missing | gap[index], odd, marks, grouped, exact)
+    marked = np.append(np.array([text.strip().lower() in MISSING_MARKS for text in different], dtype=bool), True)
+    return TextNumbers(values, missing | marked[index], unparsable, missing_marks, grouped, exact)
 
 
 def _whole(text: str, value: float, decimal: str) -> int | None:
-    """A whole number, where a text that was read as `value` is written as one."""
+    """Return the whole number of a text that was read as `value`; None where it is written as another."""
     found = _NUMBER[decimal].fullmatch(text)
     if found is None or found["part"] is not None or found["power"] is not None:
         return None
@@ -147,7 +147,7 @@ def _whole(text: str, value: float, decimal: str) -> int | None:
 
 
 def _read(text: str, decimal: str) -> tuple[float, bool] | None:
-    """A number, and whether anything in it was read over; None where the text is none."""
+    """Read a number, and whether separators or signs were removed from it; None where the text is none."""
     try:
         return float(text.replace(",", ".") if decimal == "," and "." not in text else text), False
     except ValueError:

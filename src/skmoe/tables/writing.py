@@ -18,25 +18,25 @@ from skmoe.tables.table_errors import TableError, arrow
 
 __all__ = ["kind_to_write", "prove_writable", "replacing", "writing"]
 
-PROOF = 2**20  # bytes, more than most models and reports have
+PROBE_BYTES = 2**20  # bytes, more than most models and reports have
 
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A name beside `path` to write to, moved into its place at the end: what fails leaves nothing half-written."""
+    """Yield a temporary path to write to, moved to `path` at the end: a failure leaves nothing half-written."""
     path = Path(path).resolve()
     if path.exists() and not path.is_file():  # a pipe or a device is written to, never replaced
         yield path
         return
-    beside = _beside(path)
-    beside.touch(exist_ok=False)  # with the permissions of any new file
+    temporary = _temporary_path(path)
+    temporary.touch(exist_ok=False)  # with the permissions of any new file
     try:
-        yield beside
-        _flush(beside)
-        beside.replace(path)
+        yield temporary
+        _flush(temporary)
+        temporary.replace(path)
         _flush(path.parent)  # the name too outlives a loss of power
     finally:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def _flush(path: Path) -> None:
@@ -50,14 +50,14 @@ def _flush(path: Path) -> None:
         os.close(number)
 
 
-def prove_writable(path: str | os.PathLike[str], what: str, size: int = PROOF) -> None:
-    """Refuse a place that `replacing` could not write to, by writing beside it, before any long work.
+def prove_writable(path: str | os.PathLike[str], what: str, size: int = PROBE_BYTES) -> None:
+    """Refuse a place that `replacing` could not write to, by writing a file in its folder, before any long work.
 
     Parameters
     ----------
     path : str or path
     what : str
-        What the caller calls it, for messages.
+        Name of the caller's option, for messages.
     size : int
         Bytes that have to find room.
 
@@ -77,14 +77,14 @@ def prove_writable(path: str | os.PathLike[str], what: str, size: int = PROOF) -
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         if place.exists() and not place.is_file():
             return  # a pipe or a device
-        _write_beside(place, size)
+        _write_probe(place, size)
     except (OSError, RuntimeError) as error:  # links that lead in a circle are a RuntimeError up to Python 3.12
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise ValueError(f"{what}: {shown} cannot be written to ({visible(why)})") from error
 
 
-def _write_beside(place: Path, size: int) -> None:
-    probe = _beside(place)
+def _write_probe(place: Path, size: int) -> None:
+    probe = _temporary_path(place)
     try:
         with open(probe, "xb") as file:
             file.write(bytes(size))
@@ -94,13 +94,13 @@ def _write_beside(place: Path, size: int) -> None:
         probe.unlink(missing_ok=True)
 
 
-def _beside(path: Path) -> Path:
-    """A name of its own for every caller, short, with the suffix that writers go by."""
+def _temporary_path(path: Path) -> Path:
+    """Return a new short name in the folder of `path`, with its suffix, by which writers choose a format."""
     return path.with_name(f".skmoe-{secrets.token_hex(8)}{''.join(path.suffixes[-2:])[-20:]}")
 
 
 def kind_to_write(path: str) -> str:
-    """Kind of a table that is to be written, by the file's name; see `kind_of_file`."""
+    """Return the kind of a table to write, by the file's name; see `kind_of_file`."""
     kind = kind_of_file(path)
     if kind == "excel":
         raise TableError(f"{visible(path)}: Excel files are read, not written; name a .csv or .parquet file")
@@ -109,7 +109,7 @@ def kind_to_write(path: str) -> str:
 
 @contextmanager
 def writing(path: str, schema: Any) -> Iterator[Any]:
-    """A writer with ``write_batch``, of the kind that the file's name says; "-" is CSV on standard output."""
+    """Yield a writer with ``write_batch``, of the kind of the file's name; "-" is CSV on standard output."""
     pa, kind = arrow(), kind_to_write(path)
     if kind in TEXT:
         if path == "-":
@@ -133,7 +133,7 @@ def writing(path: str, schema: Any) -> Iterator[Any]:
 
 
 def _text_writer(sink: Any, schema: Any, kind: str) -> Any:
-    """A writer of CSV, or of TSV, to an open file."""
+    """Return a writer of CSV, or of TSV, to an open file."""
     from pyarrow import csv
 
     if len(schema) == 1:
@@ -163,7 +163,7 @@ class _LoneColumnWriter:
         self._sink.write("".join(f"{line}\n" for line in lines).encode())
 
     def close(self) -> None:
-        """Nothing is held back, so there is nothing to do."""
+        """Do nothing: all rows are written already."""
 
 
 class _LateWriter:
