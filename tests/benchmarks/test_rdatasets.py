@@ -81,7 +81,7 @@ def test_read_report_finds_what_the_report_judged(tmp_path):
     X, y, _ = make_moe(200, 2, 2, random_state=0)
     model = MoERegressor(2, random_state=0).fit(X, y)
     found = page.read_report(report.html(model, X, y))
-    judged = report.data.report_data(model, X, y, None, None).judgement
+    judged = report.data.report_data(model, X, y, None, None).evaluation
     assert found["held_out"] == judged.n == 200
     for one in judged.methods:
         assert found[page.METHODS[one.method]] == pytest.approx(one.r2, abs=1e-5)

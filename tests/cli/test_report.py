@@ -59,7 +59,7 @@ def test_report_judges_the_model_on_a_table_that_it_has_not_seen(walk, new, tmp_
     assert result.exit_code == 0, result.output
     assert "new.csv is not the table of the fit, which had 387 rows" in result.stderr
     page = (tmp_path / "r.html").read_text()
-    assert "The model is judged on the given rows as rows that took no part in its fit." in page
+    assert "The model is evaluated on the given rows, which took no part in its fit." in page
     assert "were fitted to the same rows in 5 folds, each row predicted from the other folds" in page
 
 

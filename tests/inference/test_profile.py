@@ -10,7 +10,7 @@ from skmoe.estimators import fitting
 from skmoe.inference import profile_intervals
 from skmoe.inference.covariance import callers_slopes
 from skmoe.likelihood import gradient
-from skmoe.report.words import experts_in_words
+from skmoe.report.text import experts_in_words
 
 
 def table(n=400, seed=0, shift=0.0):

@@ -46,7 +46,7 @@ def test_every_baseline_is_fitted_and_predicts_on_one_thread(seen):
     counts = np.column_stack([rng.poisson(3, size=60), np.ones(60)])
     with threadpool_limits(3):
         for methods, y in ((OF_NUMBERS, X[:, 0]), (OF_COUNTS_OVER_EXPOSURE, counts), (of_classes(2), label)):
-            for fit in methods.rivals:
+            for fit in methods.baselines:
                 fit(X, y, None)(X, y)
         assert {number for _, number in threads()} == {3}  # given back
     assert len(seen) == 8
@@ -68,7 +68,7 @@ def test_least_squares_has_the_normal_density_of_its_residuals():
     rng = np.random.default_rng(0)
     X, X_new = rng.normal(size=(40, 2)), rng.normal(size=(10, 2))
     y, y_new = X @ [1.0, -2.0] + rng.normal(size=40), X_new @ [1.0, -2.0]
-    found = OF_NUMBERS.rivals[0](X, y, None)(X_new, y_new)
+    found = OF_NUMBERS.baselines[0](X, y, None)(X_new, y_new)
     design = np.column_stack([np.ones(40), X])
     coef, rest, *_ = np.linalg.lstsq(design, y, rcond=None)
     law = stats.norm(coef[0] + X_new @ coef[1:], np.sqrt(rest[0] / 37))

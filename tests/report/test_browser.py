@@ -169,7 +169,7 @@ def test_gate_choice_redraws_the_models_numbers(page, model, data):
     assert page.find_element(By.ID, "gate-axis").text == curves[1].name
     assert lines[0].get_attribute("class") == ("bar e1" if curves[1].labels else "curve e1")
     told = json.loads(page.find_element(By.ID, "gate-data").get_attribute("textContent"))[1]
-    assert page.find_element(By.ID, "gate-words").text == told["words"]
+    assert page.find_element(By.ID, "gate-words").text == told["text"]
     ticks = [text.text for text in page.find_elements(By.CSS_SELECTOR, "#gate-ticks text")]
     assert ticks == [text for _, text in told["ticks"]]
 

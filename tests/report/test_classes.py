@@ -1,4 +1,4 @@
-"""The report of a classifier, and of counts, in the right words and with the right rivals."""
+"""The report of a classifier, and of counts, in the right words and with the right baselines."""
 
 import numpy as np
 import pandas as pd
@@ -14,8 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from report.pages import Outline, words_of
 from skmoe import MoEClassifier, MoERegressor, plots, report
 from skmoe.report.data import report_data
-from skmoe.report.held_out import Judgement, Protocol
-from skmoe.report.held_out_classes import JudgedClasses, of_classes
+from skmoe.report.held_out import Evaluation, Protocol
+from skmoe.report.held_out_classes import EvaluatedClasses, of_classes
 from skmoe.report.sections import coefficients, gate, overview, prediction, regimes, trust
 
 
@@ -42,28 +42,28 @@ def given(model, rows):
 
 
 def test_every_row_is_predicted_by_fits_to_the_other_folds(model, rows, given):
-    found = given.judgement
+    found = given.evaluation
     assert (found.protocol, found.n, found.folds) == (Protocol.CROSS_FITTED, 500, 3)
     X, codes = given.rows.values, (rows[1] == "yes").astype(float)
     again = clone(model).set_params(categorical=None)
     logistic = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
     fits = (again, logistic, HistGradientBoostingClassifier(random_state=0))
-    for judged, fit in zip(found.methods, fits, strict=True):
+    for evaluated, fit in zip(found.methods, fits, strict=True):
         P = np.empty((500, 2))
         for train, test in StratifiedKFold(3, shuffle=True, random_state=0).split(X, codes):
             P[test] = fit.fit(X[train], codes[train]).predict_proba(X[test])
-        np.testing.assert_allclose(judged.proba, P, rtol=1e-6)
-        assert judged.log_loss == pytest.approx(log_loss(codes, P))
-        assert judged.accuracy == pytest.approx(accuracy_score(codes, np.argmax(P, axis=1)))
-        assert judged.brier == pytest.approx(2 * np.mean((P[:, 1] - codes) ** 2))
+        np.testing.assert_allclose(evaluated.proba, P, rtol=1e-6)
+        assert evaluated.log_loss == pytest.approx(log_loss(codes, P))
+        assert evaluated.accuracy == pytest.approx(accuracy_score(codes, np.argmax(P, axis=1)))
+        assert evaluated.brier == pytest.approx(2 * np.mean((P[:, 1] - codes) ** 2))
 
 
 def test_page_says_what_the_model_says(model, rows, given):
     page = report.html(model, *rows, target="answer", folds=3)
     Outline(page)  # well formed
-    words, judged = words_of(page), given.judgement
+    words, evaluated = words_of(page), given.evaluation
     assert "logistic regression of answer (no, yes) on the inputs" in words
-    assert f"negative log probability of the class that came, is {judged.mixture.log_loss:.3f}" in words
+    assert f"negative log probability of the class that came, is {evaluated.mixture.log_loss:.3f}" in words
     assert "HistGradientBoostingClassifier), in the same folds" in words
     strongest = max(range(2), key=lambda i: model.expert_coef_[i, 0, 0])
     ratio = np.exp(model.expert_coef_[strongest, 0, 0])
@@ -99,8 +99,8 @@ def report_table(given):
 
 def test_held_out_rows_and_the_model_alone_are_enough(model):
     tested = report_data(model, None, None, "answer", answers(200, 1), 3)
-    assert tested.judgement.protocol is Protocol.TEST_ALONE
-    assert tested.judgement.mixture.accuracy > 0.7
+    assert tested.evaluation.protocol is Protocol.TEST_ALONE
+    assert tested.evaluation.mixture.accuracy > 0.7
     assert "log loss" in prediction(tested).paragraphs[0]
     words = words_of(report.html(model))
     assert "Regimes of y" in words
@@ -117,11 +117,11 @@ def test_trust_says_whether_probabilities_hold(model, monkeypatch, power, verdic
     p = rng.uniform(0.05, 0.95, 4000)
     y = (rng.random(4000) < p).astype(float)
     odds = (p / (1 - p)) ** power
-    judged = JudgedClasses("mixture of experts", y, np.column_stack([1 / (1 + odds), odds / (1 + odds)]))
-    monkeypatch.setattr("skmoe.report.held_out_classes._of_mixture", lambda *_: judged)
+    evaluated = EvaluatedClasses("mixture of experts", y, np.column_stack([1 / (1 + odds), odds / (1 + odds)]))
+    monkeypatch.setattr("skmoe.report.held_out_classes._of_mixture", lambda *_: evaluated)
     check = next(c for c in trust(given).checks if c.name == "Probabilities on rows held out")
     assert check.verdict == verdict
-    assert said in check.words
+    assert said in check.text
     assert "Reliability on rows held out" in trust(given).calibration.caption
 
 
@@ -130,14 +130,14 @@ def test_three_classes_and_a_class_of_few_rows(rows):
     y[:2] = "unsure"
     model = MoEClassifier(2, random_state=0).fit(X, y)
     given = report_data(model, X, y, "answer", None, 3)
-    assert all(method.proba.shape == (120, 3) for method in given.judgement.methods)
-    np.testing.assert_allclose(given.judgement.mixture.proba.sum(axis=1), 1)
+    assert all(method.proba.shape == (120, 3) for method in given.evaluation.methods)
+    np.testing.assert_allclose(given.evaluation.mixture.proba.sum(axis=1), 1)
     assert "being unsure rather than no" in words_of(report.html(model, X, y, target="answer", folds=0))
     assert overview(given).cards[2].name == "Log loss on rows held out"
 
 
 def test_a_part_of_one_class_is_said_to_be_too_little():
-    (logistic, _), X = of_classes(2).rivals, np.zeros((4, 1))
+    (logistic, _), X = of_classes(2).baselines, np.zeros((4, 1))
     with pytest.raises(ValueError, match="one class only"):
         logistic(X, np.zeros(4), None)
 
@@ -150,7 +150,7 @@ def test_levels_of_counts_are_taken_within_the_probability_of_each():
     model = MoERegressor(1, family="poisson").fit(X[:500], y[:500])
     given = report_data(model, None, None, "visits", (X[500:], y[500:]), 0)
     for coverage in (0.5, 0.9, 0.95):
-        assert abs(given.judgement.mixture.inside(coverage) - coverage) < 0.04
+        assert abs(given.evaluation.mixture.inside(coverage) - coverage) < 0.04
     assert coefficients(given).ratios.caption.startswith("Rate ratios: by how much one unit more of an input")
 
 
@@ -168,8 +168,8 @@ def test_pictures_hold_what_rows_held_out_say(given, monkeypatch):
     assert prediction(given).outputs.caption.startswith("Probability given to the class of answer that came")
     assert trust(given).calibration is not None
     for proba, y, names in drawn.values():
-        np.testing.assert_array_equal(proba, given.judgement.mixture.proba)
-        np.testing.assert_array_equal(y, given.judgement.mixture.y)
+        np.testing.assert_array_equal(proba, given.evaluation.mixture.proba)
+        np.testing.assert_array_equal(y, given.evaluation.mixture.y)
         assert names == ("no", "yes")
 
 
@@ -187,7 +187,7 @@ def test_outputs_0_and_1_are_judged_as_classes(rows):
     X, y = rows[0], (rows[1] == "yes").astype(float)
     model = MoERegressor(2, family="binomial", random_state=0).fit(X, y)
     given = report_data(model, X, y, "answer", None, 3)
-    assert isinstance(given.judgement.mixture, JudgedClasses)
+    assert isinstance(given.evaluation.mixture, EvaluatedClasses)
     assert trust(given).checks[1].name == "Probabilities on rows held out"
     words = words_of(report.html(model, X, y, target="answer", folds=3))
     assert "the odds of answer being 1 are multiplied by" in words
@@ -199,11 +199,11 @@ def test_outputs_0_and_1_are_judged_as_classes(rows):
 def test_classes_no_better_than_the_base_rate_are_never_fine(model, rows, given, monkeypatch):
     y = (np.arange(400) < 40).astype(float)
     blind, turned = np.tile([0.9, 0.1], (400, 1)), np.tile([0.2, 0.8], (400, 1))
-    methods = (JudgedClasses("mixture of experts", y, turned), JudgedClasses("logistic regression", y, blind))
+    methods = (EvaluatedClasses("mixture of experts", y, turned), EvaluatedClasses("logistic regression", y, blind))
     assert methods[0].base_rate == 0.9
-    monkeypatch.setitem(given.__dict__, "judgement", Judgement(Protocol.TEST, methods, 0, 400))
+    monkeypatch.setitem(given.__dict__, "evaluation", Evaluation(Protocol.TEST, methods, 0, 400))
     check = trust(given).checks[0]
     assert check.verdict == "careful"
-    assert check.words.startswith("Careful: rows held out are predicted worse than by always naming the most frequent ")
-    assert "(10.0% right against 90.0%) and logistic regression (log loss 1.47 against 0.325)." in check.words
-    assert check.words in overview(given).warnings
+    assert check.text.startswith("Careful: rows held out are predicted worse than by always naming the most frequent ")
+    assert "(10.0% right against 90.0%) and logistic regression (log loss 1.47 against 0.325)." in check.text
+    assert check.text in overview(given).warnings

@@ -92,14 +92,14 @@ def test_gate_picture_of_a_text_column_has_a_bar_for_each_level():
     drawn = gate_picture([curve]).inputs[0]
     assert drawn.bars
     likeliest = int(np.argmax(curve.curves[:, 1]))
-    assert f"full: expert {likeliest + 1} " in drawn.words
+    assert f"full: expert {likeliest + 1} " in drawn.text
 
 
 def test_words_of_many_experts_say_which_is_the_likeliest_where():
     curves = np.eye(6)[:, np.repeat(np.arange(6), 10)]
     drawn = gate_picture([GateCurve(Input("x", (0,)), np.linspace(0, 59, 60), curves, np.ones(30), (), 60)]).inputs[0]
-    assert drawn.words.startswith("The likeliest, as it goes from 0 to 59: expert 1 up to 10, expert 2 up to 20, ")
-    assert drawn.words.endswith(" and expert 6.")
+    assert drawn.text.startswith("The likeliest, as it goes from 0 to 59: expert 1 up to 10, expert 2 up to 20, ")
+    assert drawn.text.endswith(" and expert 6.")
 
 
 def test_caption_says_how_many_rows_the_gate_is_averaged_over(model, data):

@@ -1,4 +1,4 @@
-"""Predictions are judged on rows that no method was fitted to."""
+"""Predictions are evaluated on rows that no method was fitted to."""
 
 from dataclasses import replace
 
@@ -14,15 +14,15 @@ from report.pages import problem, table_with_text
 from skmoe import MoERegressor
 from skmoe.report import held_out
 from skmoe.report.data import report_data
-from skmoe.report.held_out import OF_NUMBERS, Judgement, Protocol, cross_fitted, judged_on_test
-from skmoe.report.judged import Judged
+from skmoe.report.evaluated import EvaluatedNumbers
+from skmoe.report.held_out import OF_NUMBERS, Evaluation, Protocol, cross_fitted, evaluated_on_test
 from skmoe.report.rows import Rows
 from skmoe.report.sections import overview, prediction, trust
 
 
 @pytest.fixture
 def fitted_rows(monkeypatch):
-    """Outputs that each fit and each prediction of the rivals and of the mixture saw, in order."""
+    """Outputs that each fit and each prediction of the baselines and of the mixture saw, in order."""
     seen = []
 
     def watch(kind):
@@ -57,48 +57,48 @@ def test_every_row_is_predicted_by_fits_to_the_other_folds(model, data):
         for name, fit in zip(expected, fits, strict=True):
             expected[name][test] = fit.fit(*parts[:2]).predict(parts[2])
         bounds[test] = again.predict_interval(parts[2], coverage=0.9)
-    for judged in found.methods:
-        np.testing.assert_allclose(judged.predicted, expected[judged.method], rtol=1e-7)
-        assert judged.rmse == pytest.approx(root_mean_squared_error(y, expected[judged.method]))
-        assert judged.r2 == pytest.approx(r2_score(y, expected[judged.method]))
+    for evaluated in found.methods:
+        np.testing.assert_allclose(evaluated.predicted, expected[evaluated.method], rtol=1e-7)
+        assert evaluated.rmse == pytest.approx(root_mean_squared_error(y, expected[evaluated.method]))
+        assert evaluated.r2 == pytest.approx(r2_score(y, expected[evaluated.method]))
     low, high = bounds.T
     assert found.mixture.inside(0.9) == pytest.approx(np.mean((low <= y) & (y <= high)))
     assert found.mixture.width == pytest.approx(np.median(high - low))
-    assert np.isnan(found.rivals[1].inside(0.9))
+    assert np.isnan(found.baselines[1].inside(0.9))
 
 
 def test_rivals_never_see_the_rows_they_are_judged_on(model, data, fitted_rows):
     (X, y), (X_test, y_test) = data, problem(200, 5)
     rows, test = Rows.of(model, X, y), Rows.of(model, X_test, y_test)
-    for given, folds, judged, outputs in ((rows, 5, None, y), (rows, 5, test, y_test), (None, 5, test, y_test)):
+    for given, folds, evaluated, outputs in ((rows, 5, None, y), (rows, 5, test, y_test), (None, 5, test, y_test)):
         fitted_rows.clear()
         found = (
             cross_fitted(model, given, folds, OF_NUMBERS)
-            if judged is None
-            else judged_on_test(model, given, judged, folds, OF_NUMBERS)
+            if evaluated is None
+            else evaluated_on_test(model, given, evaluated, folds, OF_NUMBERS)
         )
         kinds = {kind for kind, _, _ in fitted_rows}
         assert kinds == {"LinearRegression", "HistGradientBoostingRegressor"}
         apart = [len(set(seen) & set(outputs)) + n <= len(outputs) for _, seen, n in fitted_rows if n < len(seen) / 2]
         assert apart
         assert all(apart)
-        assert found.rivals
+        assert found.baselines
 
 
 def test_model_is_judged_on_test_rows_as_it_is(model, data):
     X_test, y_test = problem(200, 5)
     for rows in (None, Rows.of(model, *data)):
-        found = judged_on_test(model, rows, Rows.of(model, X_test, y_test), 5, OF_NUMBERS)
+        found = evaluated_on_test(model, rows, Rows.of(model, X_test, y_test), 5, OF_NUMBERS)
         np.testing.assert_allclose(found.mixture.predicted, model.predict(X_test))
         low, high = model.predict_interval(X_test, coverage=0.9).T
         assert found.mixture.inside(0.9) == pytest.approx(np.mean((y_test >= low) & (y_test <= high)))
     line = LinearRegression().fit(*data)
-    assert found.rivals[0].r2 == pytest.approx(r2_score(y_test, line.predict(X_test)))
+    assert found.baselines[0].r2 == pytest.approx(r2_score(y_test, line.predict(X_test)))
 
 
 def test_rivals_are_left_out_where_there_is_nothing_to_fit_them_to(model):
     few = Rows.of(model, *problem(15, 5))
-    assert judged_on_test(model, None, few, 5, OF_NUMBERS).rivals == ()
+    assert evaluated_on_test(model, None, few, 5, OF_NUMBERS).baselines == ()
     given = report_data(model, None, None, None, problem(15, 5))
     assert "so none are compared" in prediction(given).paragraphs[1]
     assert overview(given).cards[2].detail == "root mean squared error, in the units of yield"
@@ -111,7 +111,7 @@ def test_section_says_how_rows_were_held_out(model, data):
     assert "% less than that of least squares and " in text
     assert "Each row was predicted by a model fitted to the other rows, in 2 folds; so were least squares" in protocol
     alone = prediction(report_data(model, None, None, None, problem(200, 5))).paragraphs[1]
-    assert "rows that took no part in its fit" in alone
+    assert "given rows, which took no part in its fit" in alone
     assert "were fitted to the same rows in 5 folds, each row predicted from the other folds" in alone
     both = prediction(report_data(model, *data, None, problem(200, 5))).paragraphs[1]
     assert "were fitted to the given rows of the fit, and predict the same held-out rows" in both
@@ -149,17 +149,20 @@ def test_weights_count_rows_in_fits_and_errors(data):
     X, y, w = X.to_numpy()[able], y.to_numpy()[able], weight[able]
     train, test = next(iter(KFold(2, shuffle=True, random_state=0).split(X)))
     line = LinearRegression().fit(X[train], y[train], sample_weight=w[train])
-    np.testing.assert_allclose(found.rivals[0].predicted[test], line.predict(X[test]))
+    np.testing.assert_allclose(found.baselines[0].predicted[test], line.predict(X[test]))
     again = clone(model).set_params(random_state=0).fit(X[train], y[train], sample_weight=w[train])
     np.testing.assert_allclose(found.mixture.predicted[test], again.predict(X[test]), rtol=1e-7)
-    for judged in found.methods:  # whole weights are rows that come so often
-        repeated = Judged(
-            judged.method,
-            *(np.repeat(a, w, axis=0) for a in (y, judged.predicted, judged.pit, judged.bounds, judged.log_densities)),
+    for evaluated in found.methods:  # whole weights are rows that come so often
+        repeated = EvaluatedNumbers(
+            evaluated.method,
+            *(
+                np.repeat(a, w, axis=0)
+                for a in (y, evaluated.predicted, evaluated.pit, evaluated.bounds, evaluated.log_densities)
+            ),
         )
-        assert judged.rmse == pytest.approx(repeated.rmse)
-        assert judged.r2 == pytest.approx(repeated.r2)
-        assert judged.log_density == pytest.approx(repeated.log_density, nan_ok=True)
+        assert evaluated.rmse == pytest.approx(repeated.rmse)
+        assert evaluated.r2 == pytest.approx(repeated.r2)
+        assert evaluated.log_density == pytest.approx(repeated.log_density, nan_ok=True)
     widths = np.repeat(np.diff(found.mixture.bounds)[:, 0], w)
     assert found.mixture.width == pytest.approx(np.quantile(widths, 0.5, method="inverted_cdf"))
 
@@ -195,7 +198,7 @@ def test_large_tables_are_judged_and_shown_by_some_rows(model, monkeypatch):
     monkeypatch.setattr(held_out, "CROSS_ROWS", 20)
     X, y = problem(1200, 3)
     given = report_data(model, X, y, None, None, 2)
-    assert (given.rows.n, given.rows.total, given.judgement.n) == (500, 1200, 200)
+    assert (given.rows.n, given.rows.total, given.evaluation.n) == (500, 1200, 200)
     np.testing.assert_array_equal(given.rows.y, y.to_numpy()[np.linspace(0, 1199, 500).astype(int)])
     assert (
         "Of 1,200 rows 200 took part, evenly spaced: the model was fitted again to" in prediction(given).paragraphs[1]
@@ -214,13 +217,13 @@ def test_trust_says_whether_intervals_hold_what_they_should(model, data, monkeyp
 
     given = report_data(model, None, None, None, problem(400, 5))
     z = np.random.default_rng(0).normal(size=400) / scale
-    judged = Judged("mixture of experts", z, np.zeros(400), ndtr(z), np.zeros((400, 2)), np.zeros(400))
-    methods = replace(held_out.OF_NUMBERS, mixture=lambda *_: judged)
+    evaluated = EvaluatedNumbers("mixture of experts", z, np.zeros(400), ndtr(z), np.zeros((400, 2)), np.zeros(400))
+    methods = replace(held_out.OF_NUMBERS, mixture=lambda *_: evaluated)
     monkeypatch.setattr("skmoe.report.data.OF_NUMBERS", methods)
     check = next(c for c in trust(given).checks if c.name == "Intervals on rows held out")
     assert check.verdict == verdict
-    assert words in check.words
-    assert (check.words in overview(given).warnings) == (verdict == "careful")
+    assert words in check.text
+    assert (check.text in overview(given).warnings) == (verdict == "careful")
 
 
 def test_all_rows_are_held_out_while_rows_times_parameters_are_few():
@@ -255,13 +258,13 @@ def test_model_chosen_by_auto_is_judged_with_its_number_of_experts(data):
 def test_poor_predictions_are_never_fine(model, monkeypatch, slope, verdict, said):
     y = np.random.default_rng(0).normal(size=400)
 
-    def judged(method, slope):
-        return Judged(method, y, slope * y, np.full(400, 0.5), np.zeros((400, 2)), np.zeros(400))
+    def evaluated(method, slope):
+        return EvaluatedNumbers(method, y, slope * y, np.full(400, 0.5), np.zeros((400, 2)), np.zeros(400))
 
     given = report_data(model, None, None, None, problem(400, 5))
-    methods = (judged("mixture of experts", slope), judged("least squares", 0.5))
-    monkeypatch.setitem(given.__dict__, "judgement", Judgement(Protocol.TEST, methods, 0, 400))
+    methods = (evaluated("mixture of experts", slope), evaluated("least squares", 0.5))
+    monkeypatch.setitem(given.__dict__, "evaluation", Evaluation(Protocol.TEST, methods, 0, 400))
     check = trust(given).checks[0]
     assert (check.name, check.verdict) == ("Predictions of rows held out", verdict)
-    assert said in check.words
-    assert (check.words in overview(given).warnings) == (verdict == "careful")
+    assert said in check.text
+    assert (check.text in overview(given).warnings) == (verdict == "careful")

@@ -124,7 +124,7 @@ def test_page_tells_how_the_number_was_chosen(data):
     fitted = MoERegressor(n_experts="auto", random_state=0).fit(*data)
     said = words_of(report.html(fitted, *data, folds=0))
     assert f"{fitted.n_experts_} were chosen" in said
-    assert "judged by the log density of rows held out" in said
+    assert "compared by the log density of rows held out" in said
 
 
 def test_page_without_matplotlib_says_so_and_keeps_the_rest(page, model, data, monkeypatch):

@@ -117,8 +117,8 @@ def test_certainty_shows_no_flat_line(model, data, monkeypatch):
 def test_trust_names_small_experts(model, data, monkeypatch):
     monkeypatch.setattr(model, "shares_", np.array([0.97, 0.03]))
     given = without_folds(model, *data)
-    assert "Few rows belong to expert 2" in check_of(given, "Small experts").words
-    assert check_of(given, "Rows for each parameter").words.startswith("Expert 2 has 18.0 rows for 5 coefficients, ")
+    assert "Few rows belong to expert 2" in check_of(given, "Small experts").text
+    assert check_of(given, "Rows for each parameter").text.startswith("Expert 2 has 18.0 rows for 5 coefficients, ")
 
 
 def test_overview_and_trust_warn_of_few_rows_per_parameter(model, data, monkeypatch):
@@ -127,8 +127,8 @@ def test_overview_and_trust_warn_of_few_rows_per_parameter(model, data, monkeypa
     given = without_folds(model, *data)
     check = check_of(given, "Rows for each parameter")
     assert check.verdict is Verdict.CAREFUL
-    assert check.words.startswith("400 parameters were fitted to 600 rows, 1.5 rows for each: ")
-    assert overview(given).warnings == (check.words,)
+    assert check.text.startswith("400 parameters were fitted to 600 rows, 1.5 rows for each: ")
+    assert overview(given).warnings == (check.text,)
 
 
 def test_coefficients_are_grey_whose_interval_holds_zero(model, given):
@@ -159,14 +159,14 @@ def averaged(data):
 def test_regimes_say_where_they_are_seen(model, averaged, data, monkeypatch):
     for fitted, others in ((model, "5 fits that left rows out"), (averaged, "6 averaged models")):
         given = without_folds(fitted, *data)
-        assert all(others in card.law for card in regimes(given).cards)
-        assert check_of(given, "Regimes seen again").verdict is Verdict.FINE
+        assert all(others in card.effects for card in regimes(given).cards)
+        assert check_of(given, "Stability of the regimes").verdict is Verdict.FINE
     monkeypatch.setattr(model, "stability_", np.array([1.0, 0.2]))
     given = without_folds(model, *data)
-    assert regimes(given).cards[1].law.endswith("It is seen in only 1 of 5 fits that left rows out.")
-    check = check_of(given, "Regimes seen again")
-    assert check.words.startswith("Fits that left rows out show expert 2 in 1 of 5 only: ")
-    assert check.words in overview(given).warnings
+    assert regimes(given).cards[1].effects.endswith("It is seen in only 1 of 5 fits that left rows out.")
+    check = check_of(given, "Stability of the regimes")
+    assert check.text.startswith("Fits that left rows out show expert 2 in 1 of 5 only: ")
+    assert check.text in overview(given).warnings
     assert "1 of them not stable" in overview(given).cards[1].detail
 
 
@@ -200,7 +200,7 @@ def test_numbers_tried_are_those_of_the_history(averaged, data, monkeypatch):
     assert record.tried.rows[2][3].text == "0.015 ± 0.020"
     check = check_of(without_folds(averaged, *data), "Number of experts")
     assert check.verdict is Verdict.NOTE
-    assert check.words.startswith("Near tie. 3 experts gain 0.015 ± 0.020 of log density per row: within a standard")
+    assert check.text.startswith("Near tie. 3 experts gain 0.015 ± 0.020 of log density per row: within a standard")
     assert "3 experts gain 0.015 ± 0.020 of log density per row: within a standard error, so the smaller" in record.text
     assert "3 experts gain 0.015 ± 0.020 of log density per row" in " ".join(held_out_lines(averaged))
     words = {question: words for question, _, words in averaged.diagnose().rows}
@@ -215,7 +215,7 @@ def test_a_choice_of_the_largest_number_tried_is_said_to_be_at_the_limit(average
         words = {question: words for question, _, words in averaged.diagnose().rows}["number of experts"]
         assert words.startswith(f"AT THE LIMIT: {said}") == at_limit
         check = check_of(given, "Number of experts")
-        assert check.words.startswith(f"At the limit. {said}") == at_limit
+        assert check.text.startswith(f"At the limit. {said}") == at_limit
         assert (check.verdict is Verdict.NOTE) == at_limit
         assert (said in certainty(given).number.text) == at_limit
         assert (said in " ".join(held_out_lines(averaged))) == at_limit

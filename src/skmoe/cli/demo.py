@@ -69,11 +69,11 @@ def _print_regimes(console: Any, model: Any, X: Any, title: str) -> None:
 
     from skmoe.inference import describe_regimes
     from skmoe.report.support import support_of
-    from skmoe.report.words import laws_in_words
+    from skmoe.report.text import effects_in_words
 
     console.print(title)
     regimes = describe_regimes(model, X.X) or ()
-    laws = laws_in_words(model, support_of(model, X.X, model.gate_proba(X), regimes), regimes, "strength")
+    laws = effects_in_words(model, support_of(model, X.X, model.gate_proba(X), regimes), regimes, "strength")
     for i, (regime, law) in enumerate(zip(regimes, laws, strict=True)):
         console.print()
         console.print(Padding(Text(f"Expert {i + 1}: {regime.where}", style="bold"), INDENT))
@@ -94,7 +94,7 @@ def _print_errors(console: Any, model: Any, fitted: tuple[Any, Any], held_out: t
     predictions = {
         ours: (model.predict(X_test), held),
     }
-    for fit in OF_NUMBERS.rivals:
+    for fit in OF_NUMBERS.baselines:
         rival = fit(X.X, y, None)(X_test.X, y_test)
         predictions[rival.method] = rival.predicted, ""
     if model.members_:

@@ -59,9 +59,9 @@ class FoldResult(NamedTuple):
 
 def measures_of(judged: Any) -> dict[str, float]:
     """Measures of predictions, of one fold or of all; NaN for what a method does not say."""
-    from skmoe.report.held_out_classes import JudgedClasses
+    from skmoe.report.held_out_classes import EvaluatedClasses
 
-    if isinstance(judged, JudgedClasses):
+    if isinstance(judged, EvaluatedClasses):
         return {name: float(getattr(judged, name)) for name in OF_CLASSES.names[:-1]}
     found = {name: float(getattr(judged, name)) for name in ("rmse", "r2", "log_density")}
     return {**found, "coverage": judged.inside(0.9)}
@@ -101,7 +101,7 @@ def judged_by_methods(
         given = {**settings, "n_experts": mixture.model.n_experts_, "averaging": 0}
         found = judged(MoERegressor(**given, method="joint-em"), f"{what}, joint EM")
         yield found._replace(judged=replace(found.judged, method="joint EM"))
-    for fit in methods.rivals:
+    for fit in methods.baselines:
         start = time.perf_counter()
         judge = fit(part.X, part.y, None)
         seconds = time.perf_counter() - start

@@ -64,9 +64,9 @@ def report(
             f"{given.n} rows as rows that it has not seen"
         )
         given, held_out = None, given
-    from skmoe.report.held_out_counts import can_be_judged
+    from skmoe.report.held_out_counts import can_be_evaluated
 
-    if given is not None and held_out is None and folds and can_be_judged(fitted):
+    if given is not None and held_out is None and folds and can_be_evaluated(fitted):
         note(f"fitting again in {folds} folds, to judge by rows held out (--folds 0 leaves that out)")
     from skmoe.report import write
     from skmoe.tables.writing import replacing

@@ -6,6 +6,6 @@ templates, which `rendering` loads, lay the records out.
 """
 
 from skmoe.report.page import html, write
-from skmoe.report.words import experts_in_words, gate_in_words
+from skmoe.report.text import experts_in_words, gate_in_words
 
 __all__ = ["experts_in_words", "gate_in_words", "html", "write"]

@@ -12,7 +12,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression
 
 from skmoe.arrays.threads import one_blas_thread, one_openmp_thread
-from skmoe.report.judged import Fit, Judge, Judged
+from skmoe.report.evaluated import Evaluate, EvaluatedNumbers, Fit
 
 __all__ = ["boosting", "least_squares", "on_one_thread"]
 
@@ -25,43 +25,43 @@ def on_one_thread(fit: Fit) -> Fit:
     """
 
     @wraps(fit)
-    def fitted(X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Judge:
+    def fitted(X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Evaluate:
         with one_blas_thread, one_openmp_thread():
-            judge = fit(X, y, weight)
+            evaluate = fit(X, y, weight)
 
-        def judged(X: np.ndarray, y: np.ndarray) -> Any:
+        def evaluated(X: np.ndarray, y: np.ndarray) -> Any:
             with one_blas_thread, one_openmp_thread():
-                return judge(X, y)
+                return evaluate(X, y)
 
-        return judged
+        return evaluated
 
     return fitted
 
 
 @on_one_thread
-def least_squares(X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Judge:
-    """Least squares, with the normal law of its residuals."""
+def least_squares(X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Evaluate:
+    """Fit least squares, with the normal distribution of its residuals."""
     line = LinearRegression().fit(X, y, sample_weight=weight)
     counts = np.ones(len(y)) if weight is None else weight
     freedom = max(float(np.sum(counts)) - X.shape[1] - 1, 1)
     scale = max(float(np.sqrt(np.sum(counts * (y - line.predict(X)) ** 2) / freedom)), np.finfo(float).tiny)
 
-    def judge(X: np.ndarray, y: np.ndarray) -> Judged:
+    def evaluate(X: np.ndarray, y: np.ndarray) -> EvaluatedNumbers:
         predicted = line.predict(X)
         bounds = predicted[:, None] + scale * ndtri(np.array([0.05, 0.95]))
         z = (y - predicted) / scale
-        return Judged("least squares", y, predicted, ndtr(z), bounds, norm.logpdf(z) - np.log(scale))
+        return EvaluatedNumbers("least squares", y, predicted, ndtr(z), bounds, norm.logpdf(z) - np.log(scale))
 
-    return judge
+    return evaluate
 
 
 @on_one_thread
-def boosting(X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Judge:
-    """Gradient boosting of trees with scikit-learn's defaults; it has no intervals."""
+def boosting(X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Evaluate:
+    """Fit gradient boosting of trees with scikit-learn's defaults; it has no intervals."""
     trees = HistGradientBoostingRegressor(random_state=0).fit(X, y, sample_weight=weight)
 
-    def judge(X: np.ndarray, y: np.ndarray) -> Judged:
+    def evaluate(X: np.ndarray, y: np.ndarray) -> EvaluatedNumbers:
         unknown = np.full((len(y), 2), np.nan)
-        return Judged("gradient boosting", y, trees.predict(X), unknown[:, 0], unknown, unknown[:, 0])
+        return EvaluatedNumbers("gradient boosting", y, trees.predict(X), unknown[:, 0], unknown, unknown[:, 0])
 
-    return judge
+    return evaluate

@@ -22,10 +22,10 @@ def side_by_side(
     neutral: float = 0.0,
     few: Mapping[tuple[int, str], str] | None = None,
 ) -> Table:
-    """The parts whose name begins with `prefix` as columns; each has the same terms in the same order.
+    """Put the parts whose name begins with `prefix` side by side as columns; all have the same terms in the same order.
 
-    Those whose interval holds `neutral`, which stands for no effect, are shown in grey; in place of those in `few`, by
-    expert and term, stands what it says of their rows.
+    Those whose interval holds `neutral`, the value of no effect, are shown in grey; those in `few`, by expert and term,
+    are shown as unknown, with the text on their rows.
     """
     parts: dict[str, list[Coefficient]] = {}
     for coefficient in coefficients:
@@ -51,7 +51,7 @@ def _with_interval(coefficient: Coefficient, neutral: float, few: Mapping[tuple[
 
 
 def all_coefficients(data: ReportData) -> Table:
-    """Every coefficient with its interval, both standard errors, t and p."""
+    """Return a table of every coefficient with its interval, both standard errors, t and p."""
     robust = [Coefficient(*row[:8]).error for row in data.model.summary(robust=True).rows]
     rows: list[tuple[str | Number, ...]] = []
     for c, robust_error in zip(data.coefficients, robust, strict=True):

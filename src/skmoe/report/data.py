@@ -1,4 +1,4 @@
-"""What a report is made from: the model, the rows if there are any, and numbers computed from them once."""
+"""Data of a report: the model, the rows if there are any, and numbers computed from them once."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from skmoe.inference import Input, Regime, describe_regimes, inputs_of, regimes_
 from skmoe.inference.sureness import outcome_names
 from skmoe.plots.reading import output_name
 from skmoe.report.gate_curves import GateCurve, gate_curves
-from skmoe.report.held_out import OF_NUMBERS, Judgement, Methods, cross_fitted, judged_on_test
+from skmoe.report.held_out import OF_NUMBERS, Evaluation, Methods, cross_fitted, evaluated_on_test
 from skmoe.report.held_out_classes import of_classes
-from skmoe.report.held_out_counts import OF_COUNTS_OVER_EXPOSURE, can_be_judged, has_exposure
+from skmoe.report.held_out_counts import OF_COUNTS_OVER_EXPOSURE, can_be_evaluated, has_exposure
 from skmoe.report.rows import Rows
 from skmoe.report.support import Support, support_of
 
@@ -42,7 +42,7 @@ class Coefficient(NamedTuple):
 
 @dataclass(frozen=True)
 class ReportData:
-    """What sections are made from.
+    """Model, rows and numbers that sections are made from.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class ReportData:
     test : Rows or None
         Rows held out of the fit.
     target : str
-        What the output is called.
+        Name of the output.
     folds : int
         Parts of the rows that are held out in turn; 0 for none.
     """
@@ -79,16 +79,16 @@ class ReportData:
         return None if self.rows is None else self.rows.y
 
     @cached_property
-    def judgement(self) -> Judgement | str:
-        """How well model and rivals predict rows that they were not fitted to, or why that cannot be said."""
+    def evaluation(self) -> Evaluation | str:
+        """Predictions of model and baselines for rows held out of their fits, or the reason why there are none."""
         if self.test is not None:
-            return judged_on_test(self.model, self.fit_rows, self.test, self.folds, self._methods)
-        if not can_be_judged(self.model):
+            return evaluated_on_test(self.model, self.fit_rows, self.test, self.folds, self._methods)
+        if not can_be_evaluated(self.model):
             return "Outputs of this family come in several columns, with which predictions cannot be compared."
-        if self.fit_rows is None or self.fit_rows.told is None:
+        if self.fit_rows is None or self.fit_rows.outputs is None:
             return "Rows with outputs are needed to say how well the model predicts; none were given."
         if not self.folds:
-            return "No rows were held out, so nothing can be said of rows that the model has not seen."
+            return "No rows were held out, so nothing is known of rows that the model has not seen."
         return cross_fitted(self.model, self.fit_rows, self.folds, self._methods)
 
     @property
@@ -98,7 +98,7 @@ class ReportData:
 
     @property
     def outcomes(self) -> tuple[str, ...]:
-        """What an output can be, where it is one of a few: a class, or 0 and 1; empty for numbers."""
+        """Values of an output that is one of a few: classes, or 0 and 1; empty for numbers."""
         return outcome_names(self.model)
 
     @property
@@ -116,17 +116,17 @@ class ReportData:
 
     @cached_property
     def regimes(self) -> tuple[Regime, ...] | None:
-        """Where each expert holds, by the rows shown or, without any, as noted in the fit."""
+        """Regimes of the experts by the rows shown or, without any, as stored in the fit."""
         if self.rows is None:
             return describe_regimes(self.model)
         return regimes_from_rows(self.model, self.rows.values, self.rows.weight)
 
     @cached_property
     def support(self) -> Support:
-        """How many rows carry what is said of each expert."""
+        """Rows that support the effects of each expert."""
         if self.rows is None:
             return support_of(self.model, None, None, self.regimes)
-        parameters, X, y = self.model.parameters_, self.rows.values, self.rows.told
+        parameters, X, y = self.model.parameters_, self.rows.values, self.rows.outputs
         P = to_numpy(parameters.gate_proba(X) if y is None else parameters.responsibilities(X, y))
         weight = 1.0 if self.rows.weight is None else self.rows.weight[:, None]
         return support_of(self.model, X, weight * P, self.regimes)
@@ -175,7 +175,7 @@ def report_data(
     if not isinstance(folds, Integral) or folds < 0 or folds == 1:
         raise ValueError(f"folds must be 0, for none, or a whole number of at least 2; got {folds!r}")
     name = output_name(y if y is not None or test is None else test[1], target)
-    if not can_be_judged(model):  # their outputs are left out, and what is held out tells no more than other rows
+    if not can_be_evaluated(model):  # their outputs are left out, so rows held out serve as other rows
         y, X, test = None, X if X is not None or test is None else test[0], None
     rows = None if X is None else Rows.of(model, X, y, weight)
     held_out = None if test is None else Rows.of(model, *test)

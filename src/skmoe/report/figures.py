@@ -15,7 +15,7 @@ __all__ = ["draw", "draw_made", "matplotlib_is_installed"]
 
 
 def matplotlib_is_installed() -> bool:
-    """Whether figures can be drawn."""
+    """Return whether figures can be drawn."""
     try:
         import matplotlib  # noqa: F401
     except ImportError:
@@ -26,14 +26,14 @@ def matplotlib_is_installed() -> bool:
 def draw(
     display: Any, *arguments: Any, title: str, caption: str, width: float = 7.2, height: float = 4.0, **how: Any
 ) -> Figure | None:
-    """Draw a display of `skmoe.plots`, or give None where matplotlib is not installed.
+    """Draw a display of `skmoe.plots`, or return None where matplotlib is not installed.
 
     Parameters
     ----------
     display : class of `skmoe.plots`
-    arguments, how : what its ``from_estimator`` takes
+    arguments, how : arguments of its ``from_estimator``
     title : str
-        What the figure shows, for readers who cannot see it.
+        Description of the figure, for readers who cannot see it.
     caption : str
     width, height : float
         Inches.

@@ -27,13 +27,13 @@ class GateCurve:
     ----------
     input : Input
     grid : (g,) array
-        Evenly spaced values of the input, or places of its levels.
+        Evenly spaced values of the input, or places of its categories.
     curves : (k, g) array
-        Probability of each expert there.
+        Probability of each expert at these.
     histogram : (bins,) array
         Rows by value of the input, relative to the fullest bin.
     labels : tuple of str
-        What the places are called where the input is text or has two values; else empty.
+        Names of the places where the input is text or has two values; else empty.
     rows : int
         How many rows the probabilities are averaged over.
     """
@@ -47,12 +47,12 @@ class GateCurve:
 
     @property
     def name(self) -> str:
-        """What the input is called."""
+        """Name of the input."""
         return self.input.name
 
 
 def gate_curves(model: Any, X: np.ndarray) -> tuple[GateCurve, ...]:
-    """Curves for the inputs that change the gate most, most influential first."""
+    """Return curves for the inputs that change the gate most, most influential first."""
     inputs = inputs_of(model)
     influence = np.sum(gate_changes(model.parameters_, X, np.ones(len(X)), inputs).change, axis=1)
     order = [int(j) for j in np.argsort(-influence, kind="stable")[:MOST_INPUTS] if influence[j] > 0]
@@ -66,8 +66,8 @@ def _curve(model: Any, X: np.ndarray, one: Input) -> GateCurve:
     else:
         low, high = np.quantile(axis.place(X), (0.01, 0.99))  # outliers would compress the picture
         axis = axis.at(np.linspace(low, high, GRID)) if high > low else axis
-        ends = (axis.places[0], axis.places[-1])
-        counts = np.histogram(axis.place(X), bins=BINS, range=ends)[0]
+        limits = (axis.places[0], axis.places[-1])
+        counts = np.histogram(axis.place(X), bins=BINS, range=limits)[0]
     some = X[evenly_spaced(len(X), AVERAGED_ROWS)]
     table = np.concatenate([axis.rows(row) for row in some])
     P = np.reshape(model.parameters_.gate_proba(table), (-1, len(axis.places), model.n_experts_))

@@ -18,8 +18,8 @@ TALLEST_BAR = 30  # height of the histogram's fullest bin
 LETTER = 8  # width of a letter of a tick's label
 MOST_TICKS = 16  # labels below the picture
 LONGEST_NAME = 80  # letters of an input's name below the picture
-FEW_EXPERTS = 4  # whose probabilities at both ends are said
-MOST_SAID = 6  # values of an input that the sentence below the picture speaks of
+FEW_EXPERTS = 4  # whose probabilities at both ends are given
+MOST_NAMED = 6  # values of an input in the sentence below the picture
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,11 @@ class Box:
     height: int = 366
 
     def x(self, share: float) -> float:
-        """Horizontal coordinate at a share of the way from left to right."""
+        """Return the horizontal coordinate at a share of the way from left to right."""
         return self.left + share * (self.right - self.left)
 
     def y(self, probability: float) -> float:
-        """Vertical coordinate of a probability."""
+        """Return the vertical coordinate of a probability."""
         return self.bottom - probability * (self.bottom - self.top)
 
 
@@ -63,8 +63,8 @@ class GateInput:
     ----------
     name, axis : str
         The input, and the same cut to the width of the picture.
-    words : str
-        What the picture shows, as a sentence.
+    text : str
+        Description of the picture, as a sentence.
     bars : bool
         Whether it shows bars, of an input with a few values, and not curves.
     paths : tuple of str
@@ -77,7 +77,7 @@ class GateInput:
 
     name: str
     axis: str
-    words: str
+    text: str
     bars: bool
     paths: tuple[str, ...]
     histogram: str
@@ -109,32 +109,32 @@ def _input(curve: GateCurve) -> GateInput:
 def _curves_input(curve: GateCurve) -> GateInput:
     low, high = float(curve.grid[0]), float(curve.grid[-1])
     values, labels = ticks(low, high)
-    marks = ((round(BOX.x((v - low) / (high - low)), 2), text) for v, text in zip(values, labels, strict=True))
+    placed = ((round(BOX.x((v - low) / (high - low)), 2), text) for v, text in zip(values, labels, strict=True))
     return GateInput(
         name=curve.name,
         axis=label(curve.name, LONGEST_NAME),
-        words=_along_in_words(curve),
+        text=_along_in_words(curve),
         bars=False,
         paths=tuple(_curve_path(c) for c in curve.curves),
         histogram=_histogram_path(curve.histogram),
-        ticks=tuple(marks),
+        ticks=tuple(placed),
     )
 
 
 def _along_in_words(curve: GateCurve) -> str:
-    """How a few experts change from end to end, or which of many is the likeliest where."""
+    """Describe how a few experts change from end to end, or which of many is the likeliest in each range."""
     low, high = short(curve.grid[0]), short(curve.grid[-1])
     if len(curve.curves) <= FEW_EXPERTS:
         changes = [f"expert {i + 1} from {percent(c[0])} to {percent(c[-1])}" for i, c in enumerate(curve.curves)]
         return f"As it goes from {low} to {high}: {listed(changes)}."
     likeliest = np.argmax(curve.curves, axis=0)
-    ends = np.flatnonzero(np.diff(likeliest))  # the last points at which one is the likeliest
-    parts = [f"expert {likeliest[e] + 1} up to {short(curve.grid[e + 1])}" for e in ends]
-    return f"The likeliest, as it goes from {low} to {high}: {listed([*parts, f'expert {likeliest[-1] + 1}'])}."
+    last = np.flatnonzero(np.diff(likeliest))  # points after which another is the likeliest
+    ranges = [f"expert {likeliest[j] + 1} up to {short(curve.grid[j + 1])}" for j in last]
+    return f"The likeliest, as it goes from {low} to {high}: {listed([*ranges, f'expert {likeliest[-1] + 1}'])}."
 
 
 def _bars_input(curve: GateCurve) -> GateInput:
-    """Probabilities as bars on each other, one stack for each value of the input."""
+    """Lay out probabilities as stacked bars, one stack for each value of the input."""
     count = len(curve.labels)
     width = (BOX.right - BOX.left) / count
     middles = [BOX.left + (place + 0.5) * width for place in range(count)]
@@ -147,14 +147,14 @@ def _bars_input(curve: GateCurve) -> GateInput:
         for top, expert in zip(tops, curve.curves, strict=True)
     )
     likeliest = np.argmax(curve.curves, axis=0)
-    said = [f"{text}: expert {i + 1} {percent(curve.curves[i, j])}" for j, (text, i) in _shown(curve, likeliest)]
+    likely = [f"{text}: expert {i + 1} {percent(curve.curves[i, j])}" for j, (text, i) in _shown(curve, likeliest)]
     room = max(3, int(width // LETTER))
     labels = [label(text, room) for text in curve.labels]
     every = -(-count // MOST_TICKS)
     return GateInput(
         name=curve.name,
         axis=label(curve.name, LONGEST_NAME),
-        words=f"The likeliest expert by value: {'; '.join(said)}.",
+        text=f"The likeliest expert by value: {'; '.join(likely)}.",
         bars=True,
         paths=paths,
         histogram=_histogram_path(curve.histogram),
@@ -163,8 +163,8 @@ def _bars_input(curve: GateCurve) -> GateInput:
 
 
 def _shown(curve: GateCurve, likeliest: np.ndarray) -> list[tuple[int, tuple[str, int]]]:
-    """The values with most rows, in their order, each with its likeliest expert."""
-    most = np.sort(np.argsort(-curve.histogram, kind="stable")[:MOST_SAID])
+    """Return the values with most rows, in their order, each with its likeliest expert."""
+    most = np.sort(np.argsort(-curve.histogram, kind="stable")[:MOST_NAMED])
     return [(int(j), (curve.labels[j], int(likeliest[j]))) for j in most]
 
 
@@ -184,10 +184,10 @@ def _histogram_path(heights: np.ndarray) -> str:
 
 
 def ticks(low: float, high: float, about: int = 6) -> tuple[list[float], list[str]]:
-    """Round numbers between two ends, and their labels."""
-    rough = (high - low) / about
-    base = 10.0 ** np.floor(np.log10(rough))
-    step = base * next(m for m in (1, 2, 5, 10) if m * base >= rough * (1 - 1e-9))
+    """Return round numbers between two ends, and their labels."""
+    least = (high - low) / about
+    base = 10.0 ** np.floor(np.log10(least))
+    step = base * next(m for m in (1, 2, 5, 10) if m * base >= least * (1 - 1e-9))
     values = [float(v) for v in np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1) * step]
     decimals = max(0, -int(np.floor(np.log10(step) + 1e-9)))
     in_full = max(abs(low), abs(high)) < 1e7 and decimals <= 5

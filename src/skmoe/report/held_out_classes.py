@@ -1,4 +1,4 @@
-"""Classes predicted for rows that a model was not fitted to, beside logistic regression and boosting."""
+"""Compare probabilities of classes with those of logistic regression and boosting, on rows held out."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from sklearn.preprocessing import StandardScaler
 from skmoe.inference.formatting import three_digits
 from skmoe.inference.sureness import Sureness, outcome_proba
 from skmoe.report.baselines import on_one_thread
+from skmoe.report.evaluated import SAME, Evaluate, EvaluatedRows
 from skmoe.report.held_out import Methods, TooFewRowsError
-from skmoe.report.judged import SAME, Judge, JudgedRows
 
-__all__ = ["JudgedClasses", "of_classes"]
+__all__ = ["EvaluatedClasses", "of_classes"]
 
 LEAST = 1e-15  # probability that a log loss counts at least, as scikit-learn's
 ITERATIONS = 1000  # of logistic regression
 
 
 @dataclass(frozen=True)
-class JudgedClasses(JudgedRows):
+class EvaluatedClasses(EvaluatedRows):
     """Probabilities that one method gives to classes, for rows that it was not fitted to.
 
     Attributes
     ----------
     y : (n,) array
-        Numbers of the classes that came.
+        Numbers of the observed classes.
     proba : (n, C) array
     """
 
@@ -41,12 +41,12 @@ class JudgedClasses(JudgedRows):
 
     @property
     def log_loss(self) -> float:
-        """Mean negative log probability of the class that came."""
+        """Mean negative log probability of the observed class."""
         return -self._mean(np.log(np.maximum(self._of_truth, LEAST)))
 
     @property
     def accuracy(self) -> float:
-        """Share of the rows whose most probable class came."""
+        """Share of the rows whose most probable class is the observed one."""
         return self._mean(np.argmax(self.proba, axis=1) == self.y)
 
     @property
@@ -66,12 +66,12 @@ class JudgedClasses(JudgedRows):
 
     @property
     def brier(self) -> float:
-        """Mean squared distance of the probabilities from 1 for the class that came and 0 for the others."""
+        """Mean squared distance of the probabilities from 1 for the observed class and 0 for the others."""
         return self._mean(np.sum(self.proba**2, axis=1) - 2 * self._of_truth + 1)
 
     @property
     def sureness(self) -> Sureness:
-        """Probability of the most probable class beside how often it came."""
+        """Probability of the most probable class, and how often it is observed."""
         return Sureness.of(self.proba, self.y, self.weight)
 
     @property
@@ -80,31 +80,33 @@ class JudgedClasses(JudgedRows):
 
 
 def of_classes(n_classes: int) -> Methods:
-    """What is compared where outputs are classes 0, 1, ..., n_classes - 1."""
-    rivals = (
+    """Return the methods to compare where outputs are classes 0, 1, ..., n_classes - 1."""
+    baselines = (
         ("logistic regression", lambda: make_pipeline(StandardScaler(), LogisticRegression(max_iter=ITERATIONS))),
         ("gradient boosting", lambda: HistGradientBoostingClassifier(random_state=0)),
     )
-    fits = tuple(on_one_thread(partial(_fitted, name, make, n_classes)) for name, make in rivals)
+    fits = tuple(on_one_thread(partial(_fitted, name, make, n_classes)) for name, make in baselines)
     return Methods(partial(_of_mixture, n_classes), fits, _split)
 
 
-def _fitted(method: str, make: Any, n_classes: int, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Judge:
-    """A rival with scikit-learn's defaults, fitted to rows."""
+def _fitted(
+    method: str, make: Any, n_classes: int, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None
+) -> Evaluate:
+    """Fit a baseline with scikit-learn's defaults."""
     if len(np.unique(y)) < 2:
         raise TooFewRowsError("it holds one class only")
     model = make()
     name = f"{model.steps[-1][0]}__sample_weight" if hasattr(model, "steps") else "sample_weight"
     model.fit(X, y, **{name: weight})
-    return lambda X, y: JudgedClasses(method, y, _of_all(n_classes, model, model.predict_proba(X)))
+    return lambda X, y: EvaluatedClasses(method, y, _of_all(n_classes, model, model.predict_proba(X)))
 
 
-def _of_mixture(n_classes: int, model: Any, X: np.ndarray, y: np.ndarray) -> JudgedClasses:
-    return JudgedClasses("mixture of experts", y, _of_all(n_classes, model, outcome_proba(model, X)))
+def _of_mixture(n_classes: int, model: Any, X: np.ndarray, y: np.ndarray) -> EvaluatedClasses:
+    return EvaluatedClasses("mixture of experts", y, _of_all(n_classes, model, outcome_proba(model, X)))
 
 
 def _of_all(n_classes: int, model: Any, P: np.ndarray) -> np.ndarray:
-    """Probabilities of all classes; one that was not among the rows of a fit has none."""
+    """Return probabilities of all classes; one that was not among the rows of a fit has probability 0."""
     if P.shape[1] == n_classes:
         return P
     full = np.zeros((len(P), n_classes))
@@ -113,7 +115,7 @@ def _of_all(n_classes: int, model: Any, P: np.ndarray) -> np.ndarray:
 
 
 def _split(y: np.ndarray, folds: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The same folds for every method, with the same shares of the classes where each has rows enough."""
+    """Split rows into folds, alike for every method, with the same shares of the classes where each has enough rows."""
     enough = np.min(np.unique(y, return_counts=True)[1]) >= folds
     kind = StratifiedKFold if enough else KFold
     return kind(folds, shuffle=True, random_state=seed).split(y[:, None], y)

@@ -86,7 +86,7 @@
       const marks = feature.ticks.map(([x, text]) => svg("text", { x, y, "text-anchor": "middle" }, text));
       byId("gate-ticks").replaceChildren(...marks);
       byId("gate-axis").textContent = feature.axis;
-      byId("gate-words").textContent = feature.words;
+      byId("gate-words").textContent = feature.text;
     };
     choice.addEventListener("change", draw);
     draw(); // a browser may have kept another choice over a reload

@@ -83,12 +83,12 @@ def write(
     title : str, optional
         Heading of the page.
     target : str, optional
-        What the output is called, by default the name of `y` if it has one.
+        Name of the output, by default that of `y` if it has one.
     test : (X, y), optional
-        Rows that were held out of the fit, to judge predictions by. Least squares (for classes logistic regression)
+        Rows that were held out of the fit, to evaluate predictions by. Least squares (for classes logistic regression)
         and boosting are fitted to X and y or, without those, cross-fitted on the rows of `test`.
     folds : int
-        Without `test`, predictions are judged by cross-fitting: each row is predicted by models fitted to the other
+        Without `test`, predictions are evaluated by cross-fitting: each row is predicted by models fitted to the other
         folds of X and y, with the number of experts of `model` and its settings. 0 leaves that out. All rows take part
         as long as rows times parameters stay below 10,000,000, and 2,000 in any case; else so many, evenly spaced.
     sample_weight : (n,) array, optional
@@ -127,7 +127,7 @@ def html(
     folds: int = 5,
     sample_weight: Any = None,
 ) -> str:
-    """Report on a fitted model as the text of one HTML page; the parameters are those of `write`.
+    """Return a report on a fitted model as the text of one HTML page; the parameters are those of `write`.
 
     Parameters
     ----------
@@ -140,11 +140,11 @@ def html(
     title : str, optional
         Heading of the page.
     target : str, optional
-        What the output is called.
+        Name of the output.
     test : (X, y), optional
         Rows that were held out of the fit.
     folds : int
-        Folds by which predictions are judged without `test`; 0 for none.
+        Folds by which predictions are evaluated without `test`; 0 for none.
     sample_weight : (n,) array, optional
         Weights of the rows X.
 

@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 SMALL = 6.0  # inches below which a figure is never scrolled
-COLOURS = 7  # colours of experts in page.css; an eighth expert has the first colour again, dashed
+COLOURS = 7  # of experts in page.css; an eighth expert has the first colour again, dashed
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Number:
     value : float
         The number to sort by; NaN sorts last.
     text : str
-        What is shown, by default three significant digits.
+        Text shown, by default three significant digits.
     detail : str
         A second line, in smaller letters.
     muted : bool
@@ -76,7 +76,7 @@ class Table:
 
     @property
     def numeric(self) -> tuple[bool, ...]:
-        """Whether a column holds numbers only."""
+        """For each column, whether it holds numbers only."""
         return tuple(
             bool(self.rows) and all(isinstance(row[i], Number) for row in self.rows) for i in range(len(self.columns))
         )
@@ -107,7 +107,7 @@ class Card:
 
 @dataclass(frozen=True)
 class ExpertText:
-    """Words about an expert, with the style classes that give its colour."""
+    """Text about an expert, with the style classes that give its colour."""
 
     style: str
     text: str
@@ -115,25 +115,25 @@ class ExpertText:
 
 @dataclass(frozen=True)
 class RegimeCard:
-    """A regime: the style classes of its expert, where it holds, what it says, and a picture of each.
+    """A regime: the style classes of its expert, where it holds, its effects, and a picture of each.
 
     Attributes
     ----------
     style : str
-    name, where, law : str
-        What it is called, where it holds, and its sentences.
+    name, where, effects : str
+        Its name, where it holds, and the sentences on it.
     figures : tuple of Figure
     """
 
     style: str
     name: str
     where: str
-    law: str
+    effects: str
     figures: tuple[Figure, ...]
 
 
 class Verdict(StrEnum):
-    """What a check comes to; also its style class."""
+    """Result of a check; also its style class."""
 
     FINE = "fine"
     NOTE = "note"
@@ -142,26 +142,26 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Check:
-    """Something that tells how far to trust the model.
+    """A check of how far to trust the model.
 
     Attributes
     ----------
-    name, finding, words : str
-        What was looked at, what came out, and what it means.
+    name, finding, text : str
+        Question, result, and what it means.
     verdict : Verdict
     """
 
     name: str
     finding: str
-    words: str
+    text: str
     verdict: Verdict
 
 
 def expert_style(i: int) -> str:
-    """Style classes that give expert `i` (from 0) its colour everywhere on the page."""
+    """Return the style classes that give expert `i` (from 0) its colour everywhere on the page."""
     return f"e{i % COLOURS + 1}" + (" dashed" if i >= COLOURS else "")
 
 
 def expert_texts(texts: list[str]) -> tuple[ExpertText, ...]:
-    """One record for each expert's text, in the order of the experts."""
+    """Return one record for each expert's text, in the order of the experts."""
     return tuple(ExpertText(expert_style(i), text) for i, text in enumerate(texts))

@@ -27,19 +27,19 @@ UNFIT = re.compile("[\ud800-\udfff\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066
 
 
 def plain(value: Any) -> str:
-    """Anything as text that a page can hold: lone surrogates, control and direction characters are replaced."""
+    """Convert a value to text that a page can hold: lone surrogates, control and direction characters are replaced."""
     return UNFIT.sub("\ufffd", str(value))
 
 
 def _printed(value: Any) -> Any:
-    """What a template prints for a value, before it is escaped."""
+    """Return the text that a template prints for a value, before it is escaped."""
     if value is None:
         raise TypeError("a template printed None")
     return value if isinstance(value, Markup) else plain(value)
 
 
 def _plain_data(value: Any) -> Any:
-    """Records, lists and text as JSON can hold them, with all text made `plain`."""
+    """Convert records, lists and text to what JSON can hold, with all text made `plain`."""
     if is_dataclass(value) and not isinstance(value, type):
         return _plain_data(asdict(value))
     if isinstance(value, dict):
@@ -55,7 +55,7 @@ def _json(value: Any, **_: Any) -> str:
 
 @cache
 def environment() -> Environment:
-    """The templates of this package, with everything escaped that they print and no undefined names."""
+    """Load the templates of this package, with everything escaped that they print and no undefined names."""
     made = Environment(
         loader=PackageLoader("skmoe.report"),
         autoescape=True,
@@ -71,7 +71,7 @@ def environment() -> Environment:
 
 
 def render(page: Any) -> str:
-    """The whole page as HTML; `page` is the record that the template ``page.html.j2`` lays out."""
+    """Return the whole page as HTML; `page` is the record that the template ``page.html.j2`` lays out."""
     script, style = (
         resources.files("skmoe.report").joinpath(name).read_text("utf-8") for name in ("page.js", "page.css")
     )
@@ -89,7 +89,7 @@ def render(page: Any) -> str:
 
 
 def _policy(script: str) -> str:
-    """Content-Security-Policy: nothing is loaded and one script runs.
+    """Return the Content-Security-Policy: nothing is loaded and one script runs.
 
     Styles are not named by a hash, because the SVG of figures has styles of its own.
     """

@@ -19,7 +19,7 @@ from skmoe.tables.inputs import rows_to_use
 __all__ = ["MOST_ROWS", "Rows", "evenly_spaced"]
 
 MOST_ROWS = 20_000
-"""Rows that a report looks at; of a larger table so many are taken, evenly spaced, in one pass."""
+"""Most rows of a report; of a larger table so many are taken, evenly spaced, in one pass."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Rows:
     """Rows as arrays, inputs (n, d), outputs and weights (n,) or None, and of how many they were taken (`total`).
 
     Outputs of a classifier are the numbers of their classes. Outputs of several columns are in `several` (n, columns),
-    not in `y`: they judge predictions, but are not drawn.
+    not in `y`: predictions are compared with them, but they are not drawn.
     """
 
     values: np.ndarray
@@ -38,13 +38,13 @@ class Rows:
     several: np.ndarray | None = None
 
     @property
-    def told(self) -> np.ndarray | None:
+    def outputs(self) -> np.ndarray | None:
         """Outputs, of one column or several."""
         return self.y if self.several is None else self.several
 
     @classmethod
     def of(cls, model: Any, X: Any, y: Any, weight: Any = None) -> Rows:
-        """Rows that have weight, after a check against the columns that the model was fitted to."""
+        """Read the rows that have weight, after a check against the columns that the model was fitted to."""
         check_model(model)
         inputs, y = rows_to_use(model, X, None) if y is None else model._rows_with_outputs(X, y)
         total = int(inputs.shape[0])
@@ -68,15 +68,15 @@ class Rows:
 
     @property
     def n(self) -> int:
-        """Number of rows looked at."""
+        """Number of rows used."""
         return len(self.values)
 
     @property
     def sampled(self) -> bool:
-        """Whether these are not all rows."""
+        """True where these are not all rows."""
         return self.n < self.total
 
 
 def evenly_spaced(n: int, most: int) -> np.ndarray:
-    """Indices of at most `most` of n rows, spread evenly over the table."""
+    """Return the indices of at most `most` of n rows, evenly spaced over the table."""
     return np.linspace(0, n - 1, min(n, most)).astype(int)

@@ -1,4 +1,4 @@
-"""How many rows of each expert carry what is said of an input, and which inputs have too few of them."""
+"""Count the rows of each expert that support the effect of an input, and find effects with too few of them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EXACT = 1e-6  # relative error of the variance of two values, known from their m
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a comparison: what it is called, and the sum of the expert's probabilities over its rows."""
+    """One side of a comparison: its name, and the sum of the expert's probabilities over its rows."""
 
     name: str
     rows: np.ndarray
@@ -29,7 +29,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A column that compares two values: words for the second rather than the first, their distance, and both sides."""
+    """A column that compares two values: text for the second rather than the first, their distance, and both sides."""
 
     text: str
     step: float
@@ -37,17 +37,17 @@ class Comparison:
     second: Side
 
     def least(self, i: int) -> float:
-        """Rows of expert i on the side that has fewer."""
+        """Return the rows of expert i on the side that has fewer."""
         return float(min(self.first.rows[i], self.second.rows[i]))
 
     def of_rows(self, i: int) -> str:
-        """How many rows of expert i are compared with how many."""
+        """Return the numbers of rows of expert i on both sides, as text."""
         return f"{self.second.rows[i]:,.0f} against {self.first.rows[i]:,.0f} rows"
 
 
 @dataclass(frozen=True)
 class Support:
-    """Rows that carry the effects of an expert.
+    """Rows that support the effects of an expert.
 
     Attributes
     ----------
@@ -61,11 +61,11 @@ class Support:
     comparisons: list[Comparison | None]
 
     def known(self, i: int) -> np.ndarray:
-        """Columns of which expert i has rows enough on either side, (d,) of bool."""
+        """Return which columns have enough rows of expert i on either side, (d,) of bool."""
         return np.array([one is None or one.least(i) >= FEWEST for one in self.comparisons])
 
     def unknown(self, i: int, columns: np.ndarray) -> list[str]:
-        """Values of which expert i has too few rows, with their number, among columns (d,) of bool; each once."""
+        """Return values with too few rows of expert i, and their number, among columns (d,) of bool; each once."""
         sides = [
             side
             for one, asked in zip(self.comparisons, columns, strict=True)
@@ -77,14 +77,14 @@ class Support:
 
 
 def rows_in_words(count: float) -> str:
-    """A number of rows, such as "4 rows"; "none" for less than half a row."""
+    """Return a number of rows as text, such as "4 rows"; "none" for less than half a row."""
     n = round(float(count))
     return f"{n} row{'s' if n > 1 else ''}" if n else "none"
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns as one expert's sentences speak of them."""
+    """Columns in the sentences on one expert."""
 
     names: list[str]
     support: Support
@@ -92,17 +92,17 @@ class Columns:
 
     @property
     def known(self) -> np.ndarray:
-        """Columns of which the expert has rows enough on either side."""
+        """Columns with enough rows of the expert on either side."""
         return self.support.known(self.expert)
 
     def compared(self, j: int) -> tuple[float, str, str] | None:
-        """Of a column that compares two values: their distance, words for the second, and the rows of both."""
+        """Return, for a column that compares two values, their distance, text for the second, and the rows of both."""
         one = self.support.comparisons[j]
         return None if one is None else (one.step, one.text, one.of_rows(self.expert))
 
 
 def support_of(model: Any, X: np.ndarray | None, P: np.ndarray | None, regimes: Sequence[Regime] | None) -> Support:
-    """Rows that carry each expert and each side of a comparison.
+    """Count the rows that support each expert and each side of a comparison.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class _Counts:
         self.model, self.rows, self.X, self.P = model, rows, X, P
 
     def support(self) -> Support:
-        """Comparisons by the levels of each input, or by the two values of a column."""
+        """Compare the categories of each input, or the two values of a column."""
         found: list[Comparison | None] = [None] * len(feature_names(self.model))
         for one in inputs_of(self.model):
             counts = [self.above(j, 0.5) for j in one.columns] if one.levels else []
@@ -146,16 +146,16 @@ class _Counts:
         return Support(self.rows, found)
 
     def above(self, j: int, cutoff: float) -> np.ndarray:
-        """Rows of each expert with a value of column j above a cutoff, (k,)."""
+        """Return the rows of each expert with a value of column j above a cutoff, (k,)."""
         return self.P.T @ (self.X[:, j] > cutoff)
 
     def two_values(self, j: int) -> tuple[float, float] | None:
-        """The two values of a column that has no others."""
+        """Return the two values of a column that has no others."""
         return two_values(self.X[:, j])
 
 
 class _Noted(_Counts):
-    """Rows counted from the means and standard deviations that a fit noted: of two values they tell all."""
+    """Rows counted from the means and standard deviations stored in a fit, which determine those of two values."""
 
     def __init__(self, model: Any, rows: np.ndarray, regimes: Sequence[Regime]) -> None:
         self.model, self.rows = model, rows
@@ -166,12 +166,12 @@ class _Noted(_Counts):
         )
 
     def above(self, j: int, cutoff: float) -> np.ndarray:
-        """Rows of each expert with the larger of two values of column j, (k,)."""
+        """Return the rows of each expert with the larger of two values of column j, (k,)."""
         low, high = self.low[j], self.high[j]  # one of which is above the cutoff
         return self.rows * (self.center[:, j] - low) / (high - low) if high > low else 0.0 * self.rows
 
     def two_values(self, j: int) -> tuple[float, float] | None:
-        """The two values of a column whose variances are those of two values."""
+        """Return the two values of a column whose variances are those of two values."""
         low, high, center = self.low[j], self.high[j], self.center[:, j]
         away = self.spread[:, j] ** 2 - (center - low) * (high - center)
         return (low, high) if high > low and np.all(np.abs(away) <= EXACT * (high - low) ** 2) else None

@@ -1,4 +1,4 @@
-"""How sure this is: standard errors, convergence, agreement of the starts, other models, the number of experts."""
+"""Section on certainty: standard errors, convergence, agreement of the starts, other models, number of experts."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from skmoe.search import Stage
 
 __all__ = ["Certainty", "NumberOfExperts", "certainty"]
 
-LEAST_STEPS = 3  # of a run, below which there is nothing to draw
-FLAT = 1e-3  # rise of the mean log-likelihood, likewise
+LEAST_STEPS = 3  # of a run that is drawn
+FLAT = 1e-3  # rise of the mean log-likelihood below which a run is not drawn
 
 
 @dataclass(frozen=True)
 class NumberOfExperts:
-    """How the number of experts was chosen."""
+    """Choice of the number of experts."""
 
     text: str
     figure: Figure | None
@@ -33,7 +33,7 @@ class NumberOfExperts:
 
 @dataclass(frozen=True)
 class Certainty:
-    """Text on standard errors, convergence and other models, how the runs went, and why this number of experts."""
+    """Text on standard errors, convergence and other models, results of runs, and choice of the number of experts."""
 
     paragraphs: tuple[str, ...]
     trace: Figure | None
@@ -42,7 +42,7 @@ class Certainty:
 
 
 def certainty(data: ReportData) -> Certainty:
-    """Standard errors, convergence, agreement of the starts, and the number of experts."""
+    """Describe standard errors, convergence, agreement of the starts, and the number of experts."""
     compared = data.model.n_experts_ > 1 and data.model.method != "spectral"
     convergence = " ".join(text for text in (_convergence(data), _agreement(data)) if text)
     return Certainty(
@@ -98,7 +98,7 @@ def _agreement(data: ReportData) -> str:
 def _trace(data: ReportData) -> Figure | None:
     steps = data.model.history_["objective"]
     if len(steps) < LEAST_STEPS or np.ptp(steps) < FLAT:
-        return None  # the best start was at the maximum already, and a flat line tells nothing
+        return None  # the best start was at the maximum already
     return draw(
         TraceDisplay,
         data.model,
@@ -124,9 +124,9 @@ def _starts(data: ReportData) -> Table | None:
 
 
 def _other_models(data: ReportData) -> tuple[str, ...]:
-    """The penalty, the models averaged and the calibration, in one paragraph if there is anything to say."""
-    said = (penalty_in_words(data.model), members_in_words(data.model), calibration_in_words(data.model))
-    text = " ".join(sentence for sentence in said if sentence)
+    """Describe the penalty, the models averaged and the calibration, in one paragraph if there is any of them."""
+    sentences = (penalty_in_words(data.model), members_in_words(data.model), calibration_in_words(data.model))
+    text = " ".join(sentence for sentence in sentences if sentence)
     return (text,) if text else ()
 
 
@@ -161,8 +161,8 @@ def _choice_in_words(data: ReportData, numbers: list[int]) -> str:
     ties = [f"{text}." for text in (limit_in_words(model), *near_ties(model)) if text]
     return " ".join(
         [
-            f"{tried} and judged by the log density of rows held out: a larger number has to gain more than a standard "
-            f"error, and the more the fewer of its experts are seen again in other folds. {chosen}.",
+            f"{tried} and compared by the log density of rows held out: a larger number has to gain more than a "
+            f"standard error, and the more the fewer of its experts are seen again in other folds. {chosen}.",
             *(ties or ["No other number is within a standard error of it."]),
         ]
     )
@@ -175,17 +175,17 @@ def _tried_by_bic(model: Any) -> Table:
 
 def _tried_by_held_out_rows(model: Any) -> Table:
     history = model.history_
-    level = next(held for k, held, _ in history["held_out"] if k == model.n_experts_)
+    of_chosen = next(held for k, held, _ in history["held_out"] if k == model.n_experts_)
     rows = []
     for (k, held, error), (_, bic), (_, icl) in zip(history["held_out"], history["bic"], history["icl"], strict=True):
-        gain, here = held - level, k == model.n_experts_
-        remark = "chosen" if here else "near tie" if abs(gain) <= error else ""
+        gain, chosen = held - of_chosen, k == model.n_experts_
+        remark = "chosen" if chosen else "near tie" if abs(gain) <= error else ""
         rows.append(
             (
                 f"{k}",
                 remark,
                 Number(held, fixed(held, 3)),
-                Number(gain, "0" if here else f"{fixed(gain, 3)} ± {fixed(error, 3)}"),
+                Number(gain, "0" if chosen else f"{fixed(gain, 3)} ± {fixed(error, 3)}"),
                 Number(bic, fixed(bic, 1)),
                 Number(icl, fixed(icl, 1)),
             )

@@ -1,4 +1,4 @@
-"""What each input does: the coefficients of the experts side by side, as a table and as a picture."""
+"""Section on coefficients: those of the experts side by side, as a table and as a picture."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Coefficients:
 
 
 def coefficients(data: ReportData) -> Coefficients:
-    """The coefficients of the experts."""
+    """Return the coefficients of the experts."""
     model = data.model
     sure = model.covariance_ is not None
     caption = "Coefficients of the experts, with 95% intervals; grey where zero is inside"
@@ -57,7 +57,7 @@ def _ratios(data: ReportData) -> Table | None:
 
 
 def _few(data: ReportData) -> dict[tuple[int, str], str]:
-    """Coefficients of values that too few rows of an expert have, with the number of these rows."""
+    """Find coefficients of values that too few rows of an expert have, with the number of these rows."""
     names = feature_names(data.model)
     return {
         (i, names[j]): rows_in_words(compared.least(i))
@@ -69,31 +69,31 @@ def _few(data: ReportData) -> dict[tuple[int, str], str]:
 
 def _figure(data: ReportData) -> Figure | None:
     model = data.model
-    spread = None if data.rows is None else np.std(data.rows.values, axis=0)
+    deviation = None if data.rows is None else np.std(data.rows.values, axis=0)
     intervals = "" if model.covariance_ is None else " with 95% intervals"
     per, scaled = "unit", ""
-    if spread is not None:
+    if deviation is not None:
         per = "standard deviation"
         scaled = ", each times the standard deviation of its input, so that inputs are comparable"
     ratio = model.parameters_.family.ratio
     what = f"{ratio[0].upper()}{ratio[1:]}s" if ratio else "Coefficients"
     if ratio:
-        scaled = f", for one {per} more of an input{', so that inputs are comparable' if spread is not None else ''}"
+        scaled = f", for one {per} more of an input{', so that inputs are comparable' if deviation is not None else ''}"
     if len(data.classes) > 2:
         scaled += f", of each class against {data.classes[0]}"
     d, k, m = model.gate_coef_.shape[1], model.n_experts_, model.parameters_.family.predictors
     most = most_inputs(m)
     largest = f" The {most} largest of {d} inputs." if d > most else ""
-    wide = " An arrow at the edge: the interval goes on, far beyond the others." if _clipped(data, spread) else ""
+    wide = " An arrow at the edge: the interval goes on, far beyond the others." if _clipped(data, deviation) else ""
     return draw(
         CoefficientsDisplay,
         model,
-        scale=spread,
+        scale=deviation,
         title=f"{what} of the experts{intervals}",
         caption=f"{what}{intervals}{scaled}.{largest}{wide}",
         height=min(1.5 + min(d, most) * m * (0.14 + 0.08 * k), 14.0),
     )
 
 
-def _clipped(data: ReportData, spread: np.ndarray | None) -> bool:
-    return CoefficientsDisplay.from_estimator(data.model, scale=spread, draw=False).clipped
+def _clipped(data: ReportData, deviation: np.ndarray | None) -> bool:
+    return CoefficientsDisplay.from_estimator(data.model, scale=deviation, draw=False).clipped

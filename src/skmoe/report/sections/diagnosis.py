@@ -1,4 +1,4 @@
-"""The diagnosis: every question that was asked of the fit, and the spectrum of the moments."""
+"""Section on the diagnosis: every check of the fit, and the spectrum of the moments."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Diagnosis:
 
 
 def diagnosis(data: ReportData) -> Diagnosis:
-    """Every question that was asked of the fit."""
+    """Return every check of the fit."""
     found = data.model.diagnose(data.X, data.outputs)
-    rows = tuple((question, words, finding) for question, finding, words in found.rows)
+    rows = tuple((question, meaning, finding) for question, finding, meaning in found.rows)
     about = "Diagnosis" if data.rows is None else f"Diagnosis, with the {data.rows.n:,} rows shown"
     return Diagnosis(Table(about, ("question", "what it means", "finding"), rows), _spectrum(data))
 

@@ -1,4 +1,4 @@
-"""Where each regime holds: the gate in words, along each input, and its coefficients."""
+"""Section on the gate: in sentences, along each input, and its coefficients."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from skmoe.report.data import ReportData
 from skmoe.report.figures import draw
 from skmoe.report.gate_picture import GatePicture, gate_picture
 from skmoe.report.records import ExpertText, Figure, Table, expert_texts
-from skmoe.report.words import gate_in_words
+from skmoe.report.text import gate_in_words
 from skmoe.tables.chosen import sees_inputs
 
 __all__ = ["Gate", "gate"]
@@ -31,7 +31,7 @@ class Gate:
 
 
 def gate(data: ReportData) -> Gate:
-    """The gate in words, along each input, and its coefficients."""
+    """Describe the gate in sentences, along each input, and by its coefficients."""
     model = data.model
     sentences = gate_in_words(model, data.X)
     if model.n_experts_ == 1:

@@ -1,4 +1,4 @@
-"""All numbers: every coefficient, with both kinds of standard errors."""
+"""Section on all numbers: every coefficient, with both kinds of standard errors."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ class Numbers:
 
 
 def numbers(data: ReportData) -> Numbers:
-    """Every coefficient, with both kinds of standard errors."""
+    """Return every coefficient, with both kinds of standard errors."""
     return Numbers(all_coefficients(data))

@@ -1,4 +1,4 @@
-"""What the report is about: a paragraph, the headline numbers, what to worry about, and what was not given."""
+"""Top of the page: an introduction, headline numbers, warnings, and notes on what was not given."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from skmoe.inference.relations import is_exact
 from skmoe.model.families import StudentFamily
 from skmoe.report.data import ReportData
 from skmoe.report.figures import matplotlib_is_installed
-from skmoe.report.held_out_classes import JudgedClasses
+from skmoe.report.held_out_classes import EvaluatedClasses
 from skmoe.report.records import Card, Verdict
 from skmoe.report.sections.trust import checks
 from skmoe.tables.chosen import sees_inputs
 
 __all__ = ["Overview", "overview"]
 
-NAMED = 3  # inputs that are said to tell the regimes apart
+NAMED = 3  # inputs named as those that tell the regimes apart
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Overview:
 
 
 def overview(data: ReportData) -> Overview:
-    """The top of the page."""
-    warnings = tuple(check.words for check in checks(data) if check.verdict is Verdict.CAREFUL)
+    """Return the top of the page."""
+    warnings = tuple(check.text for check in checks(data) if check.verdict is Verdict.CAREFUL)
     return Overview(_lead(data), _cards(data), warnings, _notes(data))
 
 
@@ -115,17 +115,19 @@ def _regimes(data: ReportData) -> Card:
 
 
 def _held_out(data: ReportData) -> tuple[Card, ...]:
-    found = data.judgement
+    found = data.evaluation
     if isinstance(found, str) or is_exact(data.model):
         return ()
-    if isinstance(found.mixture, JudgedClasses):
-        rivals = "; ".join(f"{rival.method} {three_digits(rival.log_loss)}" for rival in found.rivals)
-        loss = Card("Log loss on rows held out", three_digits(found.mixture.log_loss), rivals or "smaller is better")
+    if isinstance(found.mixture, EvaluatedClasses):
+        baselines = "; ".join(f"{baseline.method} {three_digits(baseline.log_loss)}" for baseline in found.baselines)
+        loss = Card("Log loss on rows held out", three_digits(found.mixture.log_loss), baselines or "smaller is better")
         always = f"always naming the most frequent class {percent(found.mixture.base_rate)}"
-        right = "; ".join([always, *(f"{rival.method} {percent(rival.accuracy)}" for rival in found.rivals)])
+        right = "; ".join(
+            [always, *(f"{baseline.method} {percent(baseline.accuracy)}" for baseline in found.baselines)]
+        )
         return loss, Card("Accuracy on rows held out", percent(found.mixture.accuracy), right)
-    rivals = "; ".join(f"{rival.method} {three_digits(rival.rmse)}" for rival in found.rivals)
-    what = f"root mean squared error, in the units of {data.target}{'; ' if rivals else ''}{rivals}"
+    baselines = "; ".join(f"{baseline.method} {three_digits(baseline.rmse)}" for baseline in found.baselines)
+    what = f"root mean squared error, in the units of {data.target}{'; ' if baselines else ''}{baselines}"
     error = Card("Error on rows held out", three_digits(found.mixture.rmse), what)
     inside = percent(found.mixture.inside(0.9))
     return error, Card("Inside 90% intervals", inside, f"of {found.n:,} outputs held out")

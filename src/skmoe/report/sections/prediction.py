@@ -1,4 +1,4 @@
-"""How well the model predicts rows that it was not fitted to, beside least squares and boosting."""
+"""Section on prediction: errors on rows held out, compared with those of least squares and boosting."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from skmoe.plots import BandDisplay, PredictionDisplay, ProbabilityDisplay, Sepa
 from skmoe.plots.outputs import MOST_POINTS
 from skmoe.plots.reading import feature_of
 from skmoe.report.data import ReportData
+from skmoe.report.evaluated import SAME, EvaluatedNumbers
 from skmoe.report.figures import draw, draw_made
-from skmoe.report.held_out import Judgement, Protocol
-from skmoe.report.held_out_classes import JudgedClasses
+from skmoe.report.held_out import Evaluation, Protocol
+from skmoe.report.held_out_classes import EvaluatedClasses
 from skmoe.report.held_out_counts import has_exposure
-from skmoe.report.judged import SAME, Judged
 from skmoe.report.records import Figure, Number, Table
 
 __all__ = ["Prediction", "compared", "prediction"]
@@ -24,7 +24,7 @@ __all__ = ["Prediction", "compared", "prediction"]
 
 @dataclass(frozen=True)
 class Prediction:
-    """Errors in words and as a table, outputs against predictions, and predictions with intervals along an input."""
+    """Errors as text and as a table, outputs against predictions, and predictions with intervals along an input."""
 
     paragraphs: tuple[str, ...]
     table: Table | None = None
@@ -33,17 +33,17 @@ class Prediction:
 
 
 def prediction(data: ReportData) -> Prediction:
-    """Errors on held-out rows, compared with those of least squares and boosting."""
-    found = data.judgement
+    """Report errors on held-out rows, compared with those of least squares and boosting."""
+    found = data.evaluation
     if isinstance(found, str):
         return Prediction((found,), bands=_bands(data))
     if is_exact(data.model):
-        words = f"{data.target} is an exact function of inputs: errors are rounding errors, and are not compared."
-        return Prediction((words,), bands=_bands(data))
-    if isinstance(found.mixture, JudgedClasses):
+        text = f"{data.target} is an exact function of inputs: errors are rounding errors, and are not compared."
+        return Prediction((text,), bands=_bands(data))
+    if isinstance(found.mixture, EvaluatedClasses):
         return _of_classes(data, found)
     return Prediction(
-        (_in_words(data, found), _protocol(data, found)),
+        (_text(data, found), _protocol(data, found)),
         Table(
             f"Predictions of {found.n:,} rows held out",
             ("method", "RMSE", "R²", *(f"inside {100 * c:g}%" for c in COVERAGES), "width of 90%"),
@@ -54,13 +54,13 @@ def prediction(data: ReportData) -> Prediction:
     )
 
 
-def _of_classes(data: ReportData, found: Judgement) -> Prediction:
-    """Log loss, accuracy and Brier score on held-out rows."""
+def _of_classes(data: ReportData, found: Evaluation) -> Prediction:
+    """Report log loss, accuracy and Brier score on held-out rows."""
     mixture = found.mixture
-    beside = compared(found, "log_loss")
-    words = (
+    against = compared(found, "log_loss")
+    text = (
         f"{_averaged(data)}On {found.n:,} rows held out, the log loss of {data.target}, the mean negative log "
-        f"probability of the class that came, is {three_digits(mixture.log_loss)}{', ' + beside if beside else ''}. "
+        f"probability of the class that came, is {three_digits(mixture.log_loss)}{', ' + against if against else ''}. "
         f"The most probable class came in {percent(mixture.accuracy)} of the rows; the most frequent one came in "
         f"{percent(mixture.base_rate)}."
     )
@@ -69,15 +69,15 @@ def _of_classes(data: ReportData, found: Judgement) -> Prediction:
         for m in found.methods
     )
     return Prediction(
-        (words, _protocol(data, found)),
+        (text, _protocol(data, found)),
         Table(f"Predictions of {found.n:,} rows held out", ("method", "log loss", "accuracy", "Brier score"), rows),
         _separation(data, found),
         _bands(data),
     )
 
 
-def _separation(data: ReportData, found: Judgement) -> Figure | None:
-    """Probabilities of the classes that came."""
+def _separation(data: ReportData, found: Evaluation) -> Figure | None:
+    """Draw the probabilities of the observed classes."""
     mixture = found.mixture
     display = SeparationDisplay.from_probabilities(
         mixture.proba, mixture.y, data.outcomes, weight=mixture.weight, draw=False
@@ -96,46 +96,47 @@ def _averaged(data: ReportData) -> str:
     return f"Predictions are averages of {len(data.model.members_)} models. " if data.model.members_ else ""
 
 
-def compared(found: Judgement, loss: str = "rmse") -> str:
-    """A loss of the mixture beside those of its rivals, in words; empty without any."""
-    said = []
-    for rival in found.rivals:
-        ours, theirs = getattr(found.mixture, loss), getattr(rival, loss)
+def compared(found: Evaluation, loss: str = "rmse") -> str:
+    """Compare a loss of the mixture with those of the baselines, as text; empty without any."""
+    parts = []
+    for baseline in found.baselines:
+        ours, theirs = getattr(found.mixture, loss), getattr(baseline, loss)
         gain = 1 - ours / theirs if theirs > 0 else 0.0
         if abs(gain) < SAME:
-            said.append(f"about that of {rival.method}")
+            parts.append(f"about that of {baseline.method}")
         else:
-            said.append(f"{percent(abs(gain))} {'less' if gain > 0 else 'more'} than that of {rival.method}")
-    return listed(said) if said else ""
+            parts.append(f"{percent(abs(gain))} {'less' if gain > 0 else 'more'} than that of {baseline.method}")
+    return listed(parts) if parts else ""
 
 
-def _in_words(data: ReportData, found: Judgement) -> str:
+def _text(data: ReportData, found: Evaluation) -> str:
     mixture = found.mixture
-    beside = compared(found)
+    against = compared(found)
     return (
         f"{_averaged(data)}On {found.n:,} rows held out, the root mean squared error of {data.target} is "
-        f"{three_digits(mixture.rmse)}{', ' + beside if beside else ''}. Of the outputs {percent(mixture.inside(0.9))} "
-        f"lie inside 90% intervals, of which half are narrower than {three_digits(mixture.width)}."
+        f"{three_digits(mixture.rmse)}{', ' + against if against else ''}. Of the outputs "
+        f"{percent(mixture.inside(0.9))} lie inside 90% intervals, of which half are narrower than "
+        f"{three_digits(mixture.width)}."
     )
 
 
-def _protocol(data: ReportData, found: Judgement) -> str:
-    rivals = "least squares and boosting (scikit-learn's HistGradientBoostingRegressor)"
+def _protocol(data: ReportData, found: Evaluation) -> str:
+    others = "least squares and boosting (scikit-learn's HistGradientBoostingRegressor)"
     if has_exposure(data.model):
-        rivals = f"{rivals} of the rates, weighted by exposure"
+        others = f"{others} of the rates, weighted by exposure"
     if data.outcomes:
-        rivals = "logistic regression and boosting (scikit-learn's LogisticRegression, HistGradientBoostingClassifier)"
+        others = "logistic regression and boosting (scikit-learn's LogisticRegression, HistGradientBoostingClassifier)"
     if found.protocol is Protocol.TEST:
         return (
-            f"These rows took no part in the fit. {rivals[0].upper()}{rivals[1:]} were fitted to the given rows of the "
+            f"These rows took no part in the fit. {others[0].upper()}{others[1:]} were fitted to the given rows of the "
             "fit, and predict the same held-out rows."
         )
     if found.protocol is Protocol.TEST_ALONE:
-        said = "The model is judged on the given rows as rows that took no part in its fit. "
-        if not found.rivals:
-            return f"{said}There are no rows to fit other methods to, so none are compared."
+        given = "The model is evaluated on the given rows, which took no part in its fit. "
+        if not found.baselines:
+            return f"{given}There are no rows to fit other methods to, so none are compared."
         return (
-            f"{said}The rows of the fit were not given: {rivals} were fitted to the same rows in {found.folds} folds, "
+            f"{given}The rows of the fit were not given: {others} were fitted to the same rows in {found.folds} folds, "
             "each row predicted from the other folds. So they learned from other rows than the model did."
         )
     some = ""
@@ -156,12 +157,12 @@ def _protocol(data: ReportData, found: Judgement) -> str:
     elif data.model.history_.get("weighted", False):
         weights = " Rows count alike here, though the fit weighted them: their weights were not given."
     return (
-        f"Each row was predicted by a model fitted to the other rows, in {found.folds} folds; so were {rivals}, in the "
+        f"Each row was predicted by a model fitted to the other rows, in {found.folds} folds; so were {others}, in the "
         f"same folds.{some}{kept}{weights}{stopped}"
     )
 
 
-def _row(method: Judged) -> tuple[str | Number, ...]:
+def _row(method: EvaluatedNumbers) -> tuple[str | Number, ...]:
     shares = (method.inside(c) for c in COVERAGES)
     return (
         method.method,
@@ -176,7 +177,7 @@ def _dots(n: int) -> str:
     return f"Dots are {MOST_POINTS:,} of {n:,} rows, chosen at random." if n > MOST_POINTS else "Each dot is a row."
 
 
-def _outputs(data: ReportData, found: Judgement) -> Figure | None:
+def _outputs(data: ReportData, found: Evaluation) -> Figure | None:
     mixture = found.mixture
     return draw_made(
         lambda: PredictionDisplay.from_predictions(
@@ -190,7 +191,7 @@ def _outputs(data: ReportData, found: Judgement) -> Figure | None:
 
 
 def _bands(data: ReportData) -> Figure | None:
-    """Predictions along the only input; with others, no single line says what is predicted."""
+    """Draw predictions along the only input; with several, no single line shows them."""
     y = data.y
     if data.main_input is None or y is None or len(inputs_of(data.model)) > 1:
         return None

@@ -1,4 +1,4 @@
-"""What the regimes are: where each holds, as ranges, what it says, and a picture of each."""
+"""Section on regimes: where each holds, as ranges, its effects, and a picture of each."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from skmoe.plots.outputs import MOST_POINTS
 from skmoe.report.data import ReportData
 from skmoe.report.figures import draw, draw_made
 from skmoe.report.records import Figure, RegimeCard, expert_style
-from skmoe.report.words import describe_experts
+from skmoe.report.text import describe_experts
 
 __all__ = ["Regimes", "regimes"]
 
@@ -25,11 +25,11 @@ class Regimes:
 
 
 def regimes(data: ReportData) -> Regimes:
-    """Where each expert holds, what it says, and a picture of each."""
+    """Describe where each expert holds and its effects, with a picture of each."""
     sentences = describe_experts(data.model, data.support, data.regimes, data.target)
     cards = tuple(
-        RegimeCard(expert_style(i), f"Expert {i + 1}", _where(data, i), law, _figures(data, i))
-        for i, law in enumerate(sentences)
+        RegimeCard(expert_style(i), f"Expert {i + 1}", _where(data, i), effects, _figures(data, i))
+        for i, effects in enumerate(sentences)
     )
     return Regimes(cards, _remark(data, any(card.figures for card in cards)))
 
@@ -42,7 +42,7 @@ def _where(data: ReportData, i: int) -> str:
 
 
 def _figures(data: ReportData, i: int) -> tuple[Figure, ...]:
-    drawn = (_range(data, i), _law(data, i))
+    drawn = (_range(data, i), _effect(data, i))
     return tuple(figure for figure in drawn if figure is not None)
 
 
@@ -61,7 +61,7 @@ def _range(data: ReportData, i: int) -> Figure | None:
     )
 
 
-def _law(data: ReportData, i: int) -> Figure | None:
+def _effect(data: ReportData, i: int) -> Figure | None:
     if data.y is None or data.main_input is None:
         return None
     if data.outcomes:
@@ -99,19 +99,19 @@ def _probabilities(data: ReportData, i: int) -> Figure | None:
 
 
 def _remark(data: ReportData, pictures: bool) -> str:
-    said = "Each effect is for other inputs held fixed. In brackets: 95% intervals."
+    remark = "Each effect is for other inputs held fixed. In brackets: 95% intervals."
     if data.model.covariance_ is None:
-        said = "Each effect is for other inputs held fixed; there are no standard errors."
+        remark = "Each effect is for other inputs held fixed; there are no standard errors."
     if pictures and data.model.n_experts_ > 1:
-        said += " The rows of an expert are all rows, weighted by its probability."
+        remark += " The rows of an expert are all rows, weighted by its probability."
         if data.y is not None and not data.outcomes:
-            said += " Dots are rows that most probably belong to it given their output too."
+            remark += " Dots are rows that most probably belong to it given their output too."
     if pictures and data.outcomes and data.y is not None:
-        said += (
+        remark += (
             " Marks are shares among its rows, in groups along the input and with standard errors, moved by what the "
             "expert says of the other inputs."
         )
     n = 0 if data.y is None or data.outcomes else len(data.y)
     if pictures and n > MOST_POINTS:
-        said += f" Of more than {MOST_POINTS:,} rows so many are drawn, chosen at random."
-    return said
+        remark += f" Of more than {MOST_POINTS:,} rows so many are drawn, chosen at random."
+    return remark

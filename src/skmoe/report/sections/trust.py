@@ -1,4 +1,4 @@
-"""How far to trust it: coverage of intervals, stability of the regimes, rows for each parameter, and warnings."""
+"""Section on trust: coverage of intervals, stability of the regimes, rows for each parameter, and warnings."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from skmoe.inference.relations import QUESTIONS, all_but_exact, in_words, is_exa
 from skmoe.inference.sureness import SurenessVerdict
 from skmoe.plots import CalibrationDisplay, ReliabilityDisplay
 from skmoe.report.data import ReportData
+from skmoe.report.evaluated import SAME
 from skmoe.report.figures import draw_made
-from skmoe.report.held_out import Judgement
-from skmoe.report.held_out_classes import JudgedClasses
-from skmoe.report.judged import SAME
+from skmoe.report.held_out import Evaluation
+from skmoe.report.held_out_classes import EvaluatedClasses
 from skmoe.report.records import Check, Figure, Verdict
 from skmoe.tables.relations import RelationKind
 
@@ -35,14 +35,14 @@ OF_PROBABILITIES = {
     SurenessVerdict.TOO_SURE: Verdict.CAREFUL,
     SurenessVerdict.LESS_SURE: Verdict.NOTE,
 }
-TOLERABLE = 0.02  # difference of coverage from what was asked for that is never worth a word
+TOLERABLE = 0.02  # difference of coverage from the nominal one that is never reported
 ROWS_OF_A_BIN = 15  # of a calibration picture, at least on average
-UNLIKELY = 2.58  # standard errors at which a difference is not taken for chance
+UNLIKELY = 2.58  # standard errors beyond which a difference is not chance
 
 
 @dataclass(frozen=True)
 class Trust:
-    """Checks, a picture of the calibration, and what holds for every model of this kind."""
+    """Checks, a picture of the calibration, and remarks on every model of this kind."""
 
     checks: tuple[Check, ...]
     calibration: Figure | None
@@ -50,32 +50,32 @@ class Trust:
 
 
 def trust(data: ReportData) -> Trust:
-    """Coverage, stability, rows for each parameter, the number of experts, and how the fit ended."""
+    """Check coverage, stability, rows for each parameter, the number of experts, and convergence."""
     return Trust(checks(data), _calibration(data), ALWAYS)
 
 
 def checks(data: ReportData) -> tuple[Check, ...]:
-    """What tells how far to trust the model."""
+    """Return the checks of how far to trust the model."""
     of_predictions = () if is_exact(data.model) else (_explained(data), _errors(data), _coverage(data))
     of_fit = (_stability(data), *_rows(data), _number(data), _ended(data), _range(data), _small(data))
     return tuple(check for check in (*_relations(data), *of_predictions, *of_fit) if check is not None)
 
 
 def _relations(data: ReportData) -> list[Check]:
-    """Exact relations, repeated inputs, identifiers and groups of rows."""
-    said = []
+    """Report exact relations, repeated inputs, identifiers and groups of rows."""
+    found = []
     for one in relations_of(data.model):
         verdict = Verdict.NOTE if one.kind in (RelationKind.REPEATED, RelationKind.GROUPS) else Verdict.CAREFUL
-        words = in_words(one, data.target)
-        said.append(Check(QUESTIONS[RelationKind(one.kind)].capitalize(), ", ".join(one.columns), f"{words}.", verdict))
-    return said
+        text = in_words(one, data.target)
+        found.append(Check(QUESTIONS[RelationKind(one.kind)].capitalize(), ", ".join(one.columns), f"{text}.", verdict))
+    return found
 
 
 def _explained(data: ReportData) -> Check | None:
-    """Whether rows held out are predicted all but exactly."""
-    r2 = None if isinstance(data.judgement, str) else getattr(data.judgement.mixture, "r2", None)
-    words = "" if r2 is None else all_but_exact(r2, data.target)
-    return Check("All but exact", f"R² {fixed(r2, 4)}", f"{words}.", Verdict.CAREFUL) if r2 and words else None
+    """Check whether rows held out are predicted all but exactly."""
+    r2 = None if isinstance(data.evaluation, str) else getattr(data.evaluation.mixture, "r2", None)
+    text = "" if r2 is None else all_but_exact(r2, data.target)
+    return Check("All but exact", f"R² {fixed(r2, 4)}", f"{text}.", Verdict.CAREFUL) if r2 and text else None
 
 
 def _careful(trouble: object) -> Verdict:
@@ -87,36 +87,36 @@ def _sentence(text: str) -> str:
 
 
 def _errors(data: ReportData) -> Check | None:
-    """Whether predictions of rows held out are better than those of methods that know less."""
-    found = data.judgement
+    """Check whether predictions of rows held out are better than those of simpler methods."""
+    found = data.evaluation
     if isinstance(found, str):
         return None
-    of_classes = isinstance(found.mixture, JudgedClasses)
+    of_classes = isinstance(found.mixture, EvaluatedClasses)
     loss, called = ("log_loss", "log loss") if of_classes else ("rmse", "root mean squared error")
-    ours, simplest = float(getattr(found.mixture, loss)), next(iter(found.rivals), None)
-    finding, verdict, words = f"{called} {three_digits(ours)}", Verdict.FINE, "They are better than the mean of all."
+    ours, simplest = float(getattr(found.mixture, loss)), next(iter(found.baselines), None)
+    finding, verdict, text = f"{called} {three_digits(ours)}", Verdict.FINE, "They are better than the mean of all."
     if simplest is not None:
         theirs = float(getattr(simplest, loss))
         finding += f", of {simplest.method} {three_digits(theirs)}"
-        words = f"They are better than those of {simplest.method}."
+        text = f"They are better than those of {simplest.method}."
         if ours > (1 - SAME) * theirs:
-            verdict, words = Verdict.NOTE, f"They are about as good as those of {simplest.method}."
+            verdict, text = Verdict.NOTE, f"They are about as good as those of {simplest.method}."
     if found.shortfall:
-        verdict, words = Verdict.CAREFUL, f"{found.shortfall}."
-    return Check("Predictions of rows held out", finding, words, verdict)
+        verdict, text = Verdict.CAREFUL, f"{found.shortfall}."
+    return Check("Predictions of rows held out", finding, text, verdict)
 
 
 def _coverage(data: ReportData) -> Check | None:
-    if isinstance(data.judgement, str):
+    if isinstance(data.evaluation, str):
         return _coverage_in_the_fit(data)
-    mixture = data.judgement.mixture
-    if isinstance(mixture, JudgedClasses):
+    mixture = data.evaluation.mixture
+    if isinstance(mixture, EvaluatedClasses):
         return _about_probabilities(mixture)
     return _about_coverage("Intervals on rows held out", [(c, mixture.inside(c)) for c in COVERAGES], len(mixture.y))
 
 
-def _about_probabilities(mixture: JudgedClasses) -> Check:
-    """Whether the most probable class comes as often as its probability says."""
+def _about_probabilities(mixture: EvaluatedClasses) -> Check:
+    """Check whether the most probable class is observed as often as its probability says."""
     found = mixture.sureness
     verdict = OF_PROBABILITIES[found.verdict]
     far = f", as far as {found.n:,} rows can tell" if verdict is Verdict.FINE else ""
@@ -136,13 +136,13 @@ def _about_coverage(name: str, found: Sequence[tuple[float, float]], n: int) -> 
         if abs(share - c) > max(TOLERABLE, UNLIKELY * float(np.sqrt(c * (1 - c) / n))):
             (long if share > c else short).append(f"{100 * c:g}%")
     if short:
-        words = f"Intervals of {listed(short)} hold fewer outputs held out than they should: they are too narrow."
-        return Check(name, finding, words, Verdict.CAREFUL)
+        text = f"Intervals of {listed(short)} hold fewer outputs held out than they should: they are too narrow."
+        return Check(name, finding, text, Verdict.CAREFUL)
     if long:
-        words = f"Intervals of {listed(long)} hold more than they should: they are wider than need be."
-        return Check(name, finding, words, Verdict.NOTE)
-    words = f"They hold as many as they should, as far as {n:,} rows can tell."
-    return Check(name, finding, words, Verdict.FINE)
+        text = f"Intervals of {listed(long)} hold more than they should: they are wider than need be."
+        return Check(name, finding, text, Verdict.NOTE)
+    text = f"They hold as many as they should, as far as {n:,} rows can tell."
+    return Check(name, finding, text, Verdict.FINE)
 
 
 def _stability(data: ReportData) -> Check | None:
@@ -151,15 +151,15 @@ def _stability(data: ReportData) -> Check | None:
         return None
     seen = ", ".join(f"expert {i + 1} in {count}" for i, count in enumerate(counts))
     low = stability_in_words(data.model)
-    words = _sentence(low) if low else f"{_sentence(seen_where(data.model))[:-1]} show the same regimes."
-    return Check("Regimes seen again", f"{seen} {seen_where(data.model)}", words, _careful(low))
+    text = _sentence(low) if low else f"{_sentence(seen_where(data.model))[:-1]} show the same regimes."
+    return Check("Stability of the regimes", f"{seen} {seen_where(data.model)}", text, _careful(low))
 
 
 def _rows(data: ReportData) -> tuple[Check, ...]:
     n, p = rows_fitted(data.model), data.model.n_parameters_
-    said = few_rows(data.model)
-    words = " ".join(_sentence(text) for text in said) if said else "Enough rows for this model."
-    return (Check("Rows for each parameter", f"{n / p:.1f} ({n:,g} rows, {p} parameters)", words, _careful(said)),)
+    notes = few_rows(data.model)
+    text = " ".join(_sentence(text) for text in notes) if notes else "Enough rows for this model."
+    return (Check("Rows for each parameter", f"{n / p:.1f} ({n:,g} rows, {p} parameters)", text, _careful(notes)),)
 
 
 def _number(data: ReportData) -> Check | None:
@@ -167,14 +167,14 @@ def _number(data: ReportData) -> Check | None:
     if len(tried) < 2:
         return None
     limit, ties = limit_in_words(data.model), near_ties(data.model)
-    said = [
+    notes = [
         *(["At the limit.", _sentence(limit)] if limit else []),
         *(["Near tie.", *map(_sentence, ties)] if ties else []),
     ]
     finding = f"{data.model.n_experts_} of {tried[0][0]} to {tried[-1][0]} tried"
-    if not said:
+    if not notes:
         return Check("Number of experts", finding, "Rows held out are clear about it.", Verdict.FINE)
-    return Check("Number of experts", finding, " ".join(said), Verdict.NOTE)
+    return Check("Number of experts", finding, " ".join(notes), Verdict.NOTE)
 
 
 def _ended(data: ReportData) -> Check | None:
@@ -189,18 +189,18 @@ def _ended(data: ReportData) -> Check | None:
         return Check("The fit", "converged", "It is at the maximum of the likelihood.", Verdict.FINE)
     agreement = model.history_["agreement"]
     if agreement >= 2:
-        words = "It is very likely at the highest maximum of the likelihood."
-        return Check("The fit", f"converged; {agreement} starts ended at it", words, Verdict.FINE)
-    words = "There may be a higher maximum of the likelihood: fit again with another seed, or with more starts."
-    return Check("The fit", "converged; no two starts ended at the same point", words, Verdict.NOTE)
+        text = "It is very likely at the highest maximum of the likelihood."
+        return Check("The fit", f"converged; {agreement} starts ended at it", text, Verdict.FINE)
+    text = "There may be a higher maximum of the likelihood: fit again with another seed, or with more starts."
+    return Check("The fit", "converged; no two starts ended at the same point", text, Verdict.NOTE)
 
 
 def _range(data: ReportData) -> Check | None:
     found = None if data.test is None else rows_outside(data.model, data.test.values)
     if found is None:
         return None
-    words = "Predictions there are extrapolations." if found.outside else "The model does not extrapolate."
-    return Check("Range of the held-out rows", str(found), words, Verdict.NOTE if found.outside else Verdict.FINE)
+    text = "Predictions there are extrapolations." if found.outside else "The model does not extrapolate."
+    return Check("Range of the held-out rows", str(found), text, Verdict.NOTE if found.outside else Verdict.FINE)
 
 
 def _small(data: ReportData) -> Check | None:
@@ -213,10 +213,10 @@ def _small(data: ReportData) -> Check | None:
 
 
 def _calibration(data: ReportData) -> Figure | None:
-    found = data.judgement
-    if not isinstance(found, Judgement) or is_exact(data.model):
+    found = data.evaluation
+    if not isinstance(found, Evaluation) or is_exact(data.model):
         return None
-    if isinstance(found.mixture, JudgedClasses):
+    if isinstance(found.mixture, EvaluatedClasses):
         return _reliability(data, found.mixture)
     pit = found.mixture.pit
     bins = int(np.clip(len(pit) // ROWS_OF_A_BIN, 4, 20))
@@ -230,7 +230,7 @@ def _calibration(data: ReportData) -> Figure | None:
     )
 
 
-def _reliability(data: ReportData, mixture: JudgedClasses) -> Figure | None:
+def _reliability(data: ReportData, mixture: EvaluatedClasses) -> Figure | None:
     bins = int(np.clip(len(mixture.y) // ROWS_OF_A_BIN, 4, 10))
     display = ReliabilityDisplay.from_probabilities(
         mixture.proba, mixture.y, data.outcomes, weight=mixture.weight, bins=bins, draw=False

@@ -1,4 +1,4 @@
-"""What the coefficients say, in sentences: plain text, with nothing escaped."""
+"""Describe coefficients in sentences: plain text, with nothing escaped."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from skmoe.model.families import NegativeBinomialExposureFamily, PoissonExposure
 from skmoe.plots.reading import rows
 from skmoe.report.support import Columns, Support, support_of
 
-__all__ = ["describe_experts", "experts_in_words", "gate_in_words", "laws_in_words"]
+__all__ = ["describe_experts", "effects_in_words", "experts_in_words", "gate_in_words"]
 
 EXPOSED = PoissonExposureFamily | NegativeBinomialExposureFamily
 NAMED = 3  # inputs that a sentence names
 CLEAR = TWO_SIDED_95  # standard errors from zero at which a direction counts as clear
-TRIFLE = 0.005  # log of a ratio per unit below which more units are told of
+LEAST_LOG = 0.005  # of a ratio per unit, below which it is given for more units
 MOST_UNKNOWN = 5  # values that a sentence names whose effects are unknown
 MINOR = 0.1  # effects below this share of the strongest are not named
 RATIO_OF = {  # what a ratio multiplies, and the verb that follows
@@ -38,9 +38,9 @@ RATIO_OF = {  # what a ratio multiplies, and the verb that follows
 
 
 def strongest(
-    value: np.ndarray, error: np.ndarray, spread: np.ndarray | None, sure: float = CLEAR
+    value: np.ndarray, error: np.ndarray, deviation: np.ndarray | None, sure: float = CLEAR
 ) -> tuple[list[int], int]:
-    """Columns worth naming, strongest first, and how many there are of which the direction is clear.
+    """Return the columns to name, strongest first, and the number of those with a clear direction.
 
     Strength is the effect of one standard deviation of the column over the expert's rows; where that is not known, the
     effect in standard errors. A direction is clear at `sure` standard errors from zero. Where none is clear, the
@@ -48,8 +48,8 @@ def strongest(
     """
     tested = np.isfinite(error) & (error > 0)
     z = np.abs(value) / np.where(tested, error, 1.0)
-    if spread is not None:
-        strength = np.abs(value) * spread
+    if deviation is not None:
+        strength = np.abs(value) * deviation
     else:
         strength = z
     order = [int(j) for j in np.argsort(-strength, kind="stable") if strength[j] > 0]
@@ -63,7 +63,7 @@ def strongest(
 
 
 def experts_in_words(model: Any, X: Any = None, y: Any = None, *, target: str = "y") -> list[str]:
-    """What each expert says, in plain text.
+    """Describe each expert in plain text.
 
     Parameters
     ----------
@@ -76,13 +76,12 @@ def experts_in_words(model: Any, X: Any = None, y: Any = None, *, target: str = 
         Outputs of the rows, by which rows of an expert are counted: a row counts as the probability of the expert given
         its inputs and its output. Without outputs it is that given its inputs.
     target : str
-        What the output is called.
+        Name of the output.
 
     Returns
     -------
     list of str
-        A few sentences for each expert. A value of an input that fewer than ten of its rows have is said to be unknown
-        there.
+        A few sentences for each expert. A value of an input that fewer than ten of its rows have is unknown there.
     """
     values = None if X is None else rows(model, X)
     regimes = describe_regimes(model, values)
@@ -91,27 +90,27 @@ def experts_in_words(model: Any, X: Any = None, y: Any = None, *, target: str = 
 
 
 def describe_experts(model: Any, support: Support, regimes: Sequence[Regime] | None, target: str) -> list[str]:
-    """A few sentences for each expert, from what is known of the rows."""
+    """Write a few sentences on each expert, from what is known of the rows."""
     return [
-        f"Expert {i + 1}, {percent(model.shares_[i])} of the rows ({support.rows[i]:,.0f}): {law}."
-        f"{_unknown(model, i, support)}{_there(model, i, None if regimes is None else regimes[i])}{_seen(model, i)}"
-        for i, law in enumerate(laws_in_words(model, support, regimes, target))
+        f"Expert {i + 1}, {percent(model.shares_[i])} of the rows ({support.rows[i]:,.0f}): {effects}."
+        f"{_unknown(model, i, support)}{_mean(model, i, None if regimes is None else regimes[i])}{_stability(model, i)}"
+        for i, effects in enumerate(effects_in_words(model, support, regimes, target))
     ]
 
 
-def laws_in_words(model: Any, support: Support, regimes: Sequence[Regime] | None, target: str) -> list[str]:
-    """What each expert says of the output and its strongest inputs, a clause for each."""
+def effects_in_words(model: Any, support: Support, regimes: Sequence[Regime] | None, target: str) -> list[str]:
+    """Describe the strongest effects of each expert, a clause for each expert."""
     found = []
     for i in range(model.n_experts_):
         columns = Columns(feature_names(model), support, i)
-        spread = None if regimes is None else np.asarray(regimes[i].spread)
-        law = _class_laws if hasattr(model, "classes_") else _law
-        found.append(law(model, i, columns, spread, target))
+        deviation = None if regimes is None else np.asarray(regimes[i].spread)
+        describe = _class_effects if hasattr(model, "classes_") else _effects
+        found.append(describe(model, i, columns, deviation, target))
     return found
 
 
 def _unknown(model: Any, i: int, support: Support) -> str:
-    """Values that too few rows of an expert have for their effects to be known."""
+    """Name values that too few rows of an expert have for their effects to be known."""
     coef = np.reshape(model.expert_coef_[i], (-1, len(support.comparisons)))
     unknown = support.unknown(i, np.any(coef != 0, axis=0))
     if not unknown:
@@ -121,7 +120,7 @@ def _unknown(model: Any, i: int, support: Support) -> str:
     return f" What these do is unknown here, for want of rows: {listed(named)}."
 
 
-def _law(model: Any, i: int, columns: Columns, spread: np.ndarray | None, target: str) -> str:
+def _effects(model: Any, i: int, columns: Columns, deviation: np.ndarray | None, target: str) -> str:
     g, family = model.parameters_.g, model.parameters_.family
     value, error, dof = model.expert_coef_[i], model.expert_coef_se_[i], float(model.dof_[i])
     if family.ratio:
@@ -130,27 +129,27 @@ def _law(model: Any, i: int, columns: Columns, spread: np.ndarray | None, target
             target = f"{target} being {names[1]}"
         ends = Ends(*(ends[i] for ends in intervals_of(model)["expert_coef"]))
         error, ratios = _error_towards_zero(value, ends, dof), partial(_ratios, ends=ends)
-        return _clause(f"{what} of {target} {verb}", f"{target} does", value, error, columns, spread, dof, ratios)
+        return _clause(f"{what} of {target} {verb}", f"{target} does", value, error, columns, deviation, dof, ratios)
     subject = target if g.linear else f"the index inside its {g.name}"
-    return _clause(subject, f"{target} does", value, error, columns, spread, dof, _slopes)
+    return _clause(subject, f"{target} does", value, error, columns, deviation, dof, _slopes)
 
 
-def _class_laws(model: Any, i: int, columns: Columns, spread: np.ndarray | None, target: str) -> str:
-    """The odds of each class but the first, a clause for each."""
+def _class_effects(model: Any, i: int, columns: Columns, deviation: np.ndarray | None, target: str) -> str:
+    """Describe effects on the odds of each class but the first, a clause for each."""
     first, *others = map(str, model.classes_)
-    said = []
+    clauses = []
     for c, name in enumerate(others):
         odds = f"the odds of {target} being {name} rather than {first}"
-        told = model.expert_coef_, *intervals_of(model)["expert_coef"]
-        value, *low_high = (np.reshape(v[i], (len(others), -1))[c] for v in told)
+        estimates = model.expert_coef_, *intervals_of(model)["expert_coef"]
+        value, *low_high = (np.reshape(v[i], (len(others), -1))[c] for v in estimates)
         ends = Ends(*low_high)
         error, ratios = _error_towards_zero(value, ends, np.inf), partial(_ratios, ends=ends)
-        said.append(_clause(f"{odds} are", f"{odds} do", value, error, columns, spread, np.inf, ratios))
-    return "; ".join(said)
+        clauses.append(_clause(f"{odds} are", f"{odds} do", value, error, columns, deviation, np.inf, ratios))
+    return "; ".join(clauses)
 
 
 def _error_towards_zero(value: np.ndarray, ends: Ends, dof: float) -> np.ndarray:
-    """The standard error whose interval ends towards zero where the given one does."""
+    """Return the standard error whose interval has the same bound towards zero as the given one."""
     return np.where(value > 0, value - ends.low, ends.high - value) / stdtrit(dof, 0.975)
 
 
@@ -160,28 +159,28 @@ def _clause(
     value: np.ndarray,
     error: np.ndarray,
     columns: Columns,
-    spread: np.ndarray | None,
+    deviation: np.ndarray | None,
     dof: float,
     slopes: Callable[..., str],
 ) -> str:
-    """What the strongest inputs do to something, in words."""
-    chosen, clear = strongest(np.where(columns.known, value, 0.0), error, spread, float(stdtrit(dof, 0.975)))
+    """Describe the effects of the strongest inputs on a subject."""
+    chosen, clear = strongest(np.where(columns.known, value, 0.0), error, deviation, float(stdtrit(dof, 0.975)))
     if not chosen and np.any(value):
         return "no input is known to have an effect"
     if not chosen:
         return f"{subject_does} not depend on the inputs"
     if not clear:
         return f"no input has a clear effect; the strongest is {columns.names[chosen[0]]}"
-    said = f"{subject} {slopes(value, error, columns, chosen, dof)}"
+    text = f"{subject} {slopes(value, error, columns, chosen, dof)}"
     more = clear - len(chosen)
     if more <= 0:
-        return said
+        return text
     effect = "a clear effect" if np.any(error > 0) else "an effect too (none is tested)"
-    return f"{said}; {more} more input{'s have' if more > 1 else ' has'} {effect}"
+    return f"{text}; {more} more input{'s have' if more > 1 else ' has'} {effect}"
 
 
-def _there(model: Any, i: int, regime: Regime | None) -> str:
-    """What it predicts where it holds, and its noise."""
+def _mean(model: Any, i: int, regime: Regime | None) -> str:
+    """Describe the mean prediction of an expert over its rows, and its noise."""
     tail = _noise(model, i)
     classes = outcome_names(model)
     if len(classes) > 2:
@@ -216,14 +215,14 @@ def _noise(model: Any, i: int) -> str:
 
 
 def _ratios(value: np.ndarray, error: np.ndarray, columns: Columns, chosen: list[int], dof: float, ends: Ends) -> str:
-    """Ratios of means or odds, with intervals."""
-    said = []
+    """Describe ratios of means or odds, with intervals."""
+    clauses = []
     for j in chosen:
         step, where, of_rows = columns.compared(j) or (*_step(float(value[j]), columns.names[j]), "")
         middle, low, high = (np.exp(min(step * float(v[j]), MOST_LOG)) for v in (value, *ends))
         between = f" ({ratio_text(low)} to {ratio_text(high)})" if error[j] > 0 else ""
-        said.append(f"by {ratio_text(middle)}{between} {where}{_in_brackets(of_rows)}")
-    return f"multiplied {listed(said)}"
+        clauses.append(f"by {ratio_text(middle)}{between} {where}{_in_brackets(of_rows)}")
+    return f"multiplied {listed(clauses)}"
 
 
 def _in_brackets(of_rows: str) -> str:
@@ -231,14 +230,14 @@ def _in_brackets(of_rows: str) -> str:
 
 
 def _step(value: float, name: str) -> tuple[float, str]:
-    """So many units of an input, a power of ten, that they change the odds or the mean by more than a trifle."""
-    if not 0 < abs(value) < TRIFLE:
+    """Return a number of units of an input, a power of ten, that changes the odds or the mean noticeably."""
+    if not 0 < abs(value) < LEAST_LOG:
         return 1.0, f"per unit of {name}"
-    step = 10.0 ** np.ceil(np.log10(10 * TRIFLE / abs(value)))
+    step = 10.0 ** np.ceil(np.log10(10 * LEAST_LOG / abs(value)))
     return step, f"per {step:,.0f} units of {name}"
 
 
-def _seen(model: Any, i: int) -> str:
+def _stability(model: Any, i: int) -> str:
     count = seen_counts(model)[i]
     if not count or model.n_experts_ == 1:
         return ""
@@ -256,7 +255,7 @@ def _slopes(value: np.ndarray, error: np.ndarray, columns: Columns, chosen: list
 
 
 def _slope(value: float, error: float, columns: Columns, j: int, dof: float) -> tuple[str, str]:
-    """Verb and rest of the words about one slope."""
+    """Return verb and rest of the text on one slope."""
     two = columns.compared(j)
     if two is not None:
         step, where, of_rows = two
@@ -272,7 +271,7 @@ def _slope(value: float, error: float, columns: Columns, j: int, dof: float) -> 
 
 
 def gate_in_words(model: Any, X: Any = None) -> list[str]:
-    """Where each expert holds, in plain text: the inputs that decide, and their ranges; see `MoERegressor.regimes`.
+    """Describe where each expert holds: the inputs that decide, and their ranges; see `MoERegressor.regimes`.
 
     Parameters
     ----------

@@ -10,24 +10,24 @@ import numpy as np
 
 from skmoe.inference.formatting import fixed, listed, three_digits
 
-__all__ = ["SAME", "Fit", "Judge", "Judged", "JudgedRows"]
+__all__ = ["SAME", "Evaluate", "EvaluatedNumbers", "EvaluatedRows", "Fit"]
 
-SAME = 0.005  # relative difference of errors that is not worth a word
+SAME = 0.005  # relative difference of errors that is not reported
 
-Judge = Callable[[np.ndarray, np.ndarray], Any]
-Fit = Callable[[np.ndarray, np.ndarray, np.ndarray | None], Judge]
+Evaluate = Callable[[np.ndarray, np.ndarray], Any]
+Fit = Callable[[np.ndarray, np.ndarray, np.ndarray | None], Evaluate]
 
 
 @dataclass(frozen=True)
-class JudgedRows:
-    """Rows that one method was not fitted to; what it says of them is added by kinds of outputs.
+class EvaluatedRows:
+    """Rows that one method was not fitted to; subclasses add its predictions.
 
     Attributes
     ----------
     method : str
     y : (n,) array
     weight : (n,) array or None
-        How much rows count; alike without it.
+        Weights of the rows; None for equal ones.
     """
 
     method: str
@@ -35,7 +35,7 @@ class JudgedRows:
     weight: np.ndarray | None = field(default=None, kw_only=True)
 
     def shortfall(self, simplest: Self | None) -> str:
-        """What predicts these rows better though it knows less: no inputs, or the simplest method; empty if neither."""
+        """Name what predicts these rows better: a constant, or the simplest baseline; empty if neither does."""
         better = self._better(simplest)
         return f"Careful: rows held out are predicted worse than by {listed(better)}" if better else ""
 
@@ -46,7 +46,7 @@ class JudgedRows:
         return float(np.average(values, weights=self.weight))
 
     def joined(self, others: Sequence[Self], order: np.ndarray | slice) -> Self:
-        """These and other predictions of the method in one record, its rows in the given order."""
+        """Join these and other predictions of the method in one record, its rows in the given order."""
         arrays = {f.name for f in fields(self)} - {"method", "weight"}
         parts = [self, *others]
         joined: dict[str, Any] = {name: np.concatenate([getattr(p, name) for p in parts])[order] for name in arrays}
@@ -54,7 +54,7 @@ class JudgedRows:
 
 
 @dataclass(frozen=True)
-class Judged(JudgedRows):
+class EvaluatedNumbers(EvaluatedRows):
     """Predictions of one method for rows that it was not fitted to.
 
     Attributes
@@ -97,7 +97,7 @@ class Judged(JudgedRows):
         return self._mean(self.log_densities)
 
     def inside(self, coverage: float) -> float:
-        """Share of the outputs inside central intervals; NaN without any."""
+        """Return the share of the outputs inside central intervals; NaN without any."""
         if np.any(np.isnan(self.pit)):
             return float("nan")
         return self._mean(np.abs(self.pit - 0.5) <= coverage / 2)
