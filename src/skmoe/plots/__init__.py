@@ -1,4 +1,4 @@
-"""Pictures of a fitted model: what the experts say, who answers where, how well it fits, how it was found.
+"""Pictures of a fitted model: experts, gate, calibration of predictions, search.
 
 Displays are in scikit-learn's manner: ``from_estimator`` computes the numbers, which are attributes, and draws them;
 ``plot`` draws them again, elsewhere. Drawing needs matplotlib (``pip install "skmoe[plot]"``); with ``draw=False`` the

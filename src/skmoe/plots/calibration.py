@@ -1,4 +1,4 @@
-"""Whether predictive distributions agree with rows."""
+"""Calibration of predictive distributions on rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["CalibrationDisplay"]
 
 @dataclass(eq=False)
 class CalibrationDisplay(Display):
-    """Whether predictive distributions agree with rows: PIT histogram, and nominal against observed coverage.
+    """Calibration of predictive distributions: PIT histogram, and observed against nominal coverage.
 
     The probability integral transform (PIT) of a row is the mixture's distribution function at its y: uniform if the
     model is right. A hump means intervals too wide, a U too narrow ones, a slope a bias.
@@ -38,7 +38,7 @@ class CalibrationDisplay(Display):
 
     @classmethod
     def from_estimator(cls, model: Any, X: Any, y: Any, *, bins: int = 20, ax: Any = None, draw: bool = True) -> Self:
-        """Calibration of a fitted `MoERegressor` on rows, best ones it was not fitted to.
+        """Show the calibration of a fitted `MoERegressor` on rows, best ones it was not fitted to.
 
         Parameters
         ----------
@@ -66,7 +66,7 @@ class CalibrationDisplay(Display):
 
     @classmethod
     def from_pit(cls, pit: Any, *, bins: int = 20, ax: Any = None, draw: bool = True) -> Self:
-        """Calibration from values of predictive distribution functions, such as those of a cross-validation.
+        """Show calibration by values of predictive distribution functions, such as those of a cross-validation.
 
         Parameters
         ----------
@@ -95,12 +95,12 @@ class CalibrationDisplay(Display):
     def _draw(self, *axes: Any) -> None:
         left, right = axes
         n, bins = len(self.pit), len(self.density)
-        spread = TWO_SIDED_95 * np.sqrt((bins - 1) / n)
+        half_width = TWO_SIDED_95 * np.sqrt((bins - 1) / n)
         left.stairs(self.density, self.edges, fill=True, color=COLORS[0], alpha=0.75)
-        for height, dash in ((1.0, "--"), (1 - spread, ":"), (1 + spread, ":")):
+        for height, dash in ((1.0, "--"), (1 - half_width, ":"), (1 + half_width, ":")):
             left.axhline(height, color=ink(left), linewidth=1, linestyle=dash)
         left.set_xlim(0, 1)
-        left.set_ylim(0, 1.1 * max(self.density.max(), 1 + spread))
+        left.set_ylim(0, 1.1 * max(self.density.max(), 1 + half_width))
         left.set_xlabel("PIT of the rows")
         left.set_ylabel("density (dotted: 95% if right)")
         c = np.linspace(0, 1, 101)

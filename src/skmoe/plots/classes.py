@@ -41,22 +41,22 @@ LEAST_SHARE = 0.01  # of an expert's rows, for a group to be drawn
 
 @dataclass(eq=False)
 class ExpertProbabilityDisplay(Display):
-    """What an expert says of classes: their probabilities along one input, and how often they came among its rows.
+    """Probabilities of classes by an expert along one input, and observed shares of the classes among its rows.
 
     The rows of an expert are all rows, weighted by the probability that they belong to it given their class too. Marks
-    are shares of its rows in groups by the input, as partial residuals: what the expert says with other inputs at their
-    means, plus how often a class came more than the expert said. So marks lie about the line if the expert is right.
+    are shares of its rows in groups by the input, as partial residuals: the probability with other inputs at their
+    means, plus the observed share less the predicted one. So marks lie about the line if the expert is right.
     Of two classes the second is drawn, of more the four most frequent among its rows.
 
     Attributes
     ----------
     expert : number of the expert, from 0        names : names of the c classes drawn
     input : the input with the largest effect over its rows, or the one asked for, as an `Along`
-    grid, lines : (g,) places along the input, (c, g) probabilities there; NaN at values that its rows do not have
+    grid, lines : (g,) places along the input, (c, g) probabilities at these; NaN at values that its rows do not have
     x, shares, errors : (b,) places of the groups, (c, b) shares of the classes in them, and their standard errors
     """
 
-    heading: ClassVar[str] = "What an expert says of the classes of its rows"
+    heading: ClassVar[str] = "Probabilities of classes by an expert, and their shares among its rows"
 
     expert: int
     names: list[str]
@@ -72,7 +72,7 @@ class ExpertProbabilityDisplay(Display):
     def from_estimator(
         cls, model: Any, X: Any, y: Any, expert: int, *, feature: Any = None, ax: Any = None, draw: bool = True
     ) -> Self:
-        """One expert of a fitted `MoEClassifier`, or of binomial experts.
+        """Show one expert of a fitted `MoEClassifier`, or of binomial experts.
 
         Parameters
         ----------
@@ -100,19 +100,19 @@ class ExpertProbabilityDisplay(Display):
         X, codes = rows_and_outputs(model, X, y)
         i = check_expert(model, expert)
         center, one, seen = input_of_expert(model, X, i, feature)
-        own = model.parameters_.responsibilities(X, codes)[:, i]
-        drawn = classes_to_draw(np.bincount(codes.astype(int), weights=own, minlength=len(names)))
+        weight = model.parameters_.responsibilities(X, codes)[:, i]
+        drawn = classes_to_draw(np.bincount(codes.astype(int), weights=weight, minlength=len(names)))
         moved = np.tile(center, (len(X), 1))
         moved[:, one.columns] = X[:, one.columns]
-        said, there, line = (
+        predicted, at_means, line = (
             model.parameters_.expert_proba(at)[:, i, :][:, drawn] for at in (X, moved, one.rows(center))
         )
         line[~seen] = np.nan
-        residual = (codes[:, None] == np.array(drawn)) - said
-        groups = _groups(one, X, own)
-        x = np.array([np.average(one.place(X[g]), weights=own[g]) for g in groups])
-        shares = np.array([np.average((there + residual)[g], axis=0, weights=own[g]) for g in groups])
-        errors = np.array([np.sqrt(own[g] ** 2 @ residual[g] ** 2) / np.sum(own[g]) for g in groups])
+        residual = (codes[:, None] == np.array(drawn)) - predicted
+        groups = _groups(one, X, weight)
+        x = np.array([np.average(one.place(X[g]), weights=weight[g]) for g in groups])
+        shares = np.array([np.average((at_means + residual)[g], axis=0, weights=weight[g]) for g in groups])
+        errors = np.array([np.sqrt(weight[g] ** 2 @ residual[g] ** 2) / np.sum(weight[g]) for g in groups])
         called = [names[c] for c in drawn]
         color = expert_colors(i + 1)[i]
         return cls(i, called, one, one.places, line.T, x, shares.T, errors.T, color)._drawn(ax, draw)
@@ -120,8 +120,8 @@ class ExpertProbabilityDisplay(Display):
     def _draw(self, *axes: Any) -> None:
         (ax,) = axes
         for c, style in enumerate(expert_styles(len(self.names))):
-            ends = np.clip(self.shares[c] + np.array([[-1.0], [1.0]]) * self.errors[c], 0.0, 1.0)
-            ax.vlines(self.x, *ends, color=self.color, alpha=0.6, linewidth=1.4)
+            bounds = np.clip(self.shares[c] + np.array([[-1.0], [1.0]]) * self.errors[c], 0.0, 1.0)
+            ax.vlines(self.x, *bounds, color=self.color, alpha=0.6, linewidth=1.4)
             how = {"marker": style["marker"], "markersize": 5, "alpha": 0.8, "linestyle": "none"}
             ax.plot(
                 self.x,
@@ -131,8 +131,8 @@ class ExpertProbabilityDisplay(Display):
                 **how,
             )
             if self.input.discrete:
-                half, here = 0.3 * self.input.step, np.isfinite(self.lines[c])
-                ax.hlines(self.lines[c][here], self.grid[here] - half, self.grid[here] + half, color=ink(ax))
+                half, known = 0.3 * self.input.step, np.isfinite(self.lines[c])
+                ax.hlines(self.lines[c][known], self.grid[known] - half, self.grid[known] + half, color=ink(ax))
             else:
                 ax.plot(self.grid, self.lines[c], color=ink(ax), linewidth=2)
         if self.input.discrete:
@@ -144,17 +144,17 @@ class ExpertProbabilityDisplay(Display):
             legend_above(ax, columns=2)  # two side by side fit the narrowest picture
 
 
-def _groups(one: Along, X: np.ndarray, own: np.ndarray) -> list[np.ndarray]:
-    """Indices of rows in groups along an input: its values where it has a few, else of about equal weight."""
+def _groups(one: Along, X: np.ndarray, weight: np.ndarray) -> list[np.ndarray]:
+    """Return indices of rows in groups along an input: its values where it has a few, else of about equal weight."""
     places = one.place(X)
     if one.discrete:
         groups = [np.flatnonzero(places == place) for place in one.places]
     else:
         order = np.argsort(places, kind="stable")
-        reached = np.cumsum(own[order]) / np.sum(own)
+        reached = np.cumsum(weight[order]) / np.sum(weight)
         bin_of = np.minimum((BINS * reached).astype(int), BINS - 1)
         groups = [order[bin_of == b] for b in range(BINS)]
-    return [g for g in groups if np.sum(own[g]) > LEAST_SHARE * np.sum(own)]
+    return [g for g in groups if np.sum(weight[g]) > LEAST_SHARE * np.sum(weight)]
 
 
 @dataclass(eq=False)
@@ -167,7 +167,7 @@ class ProbabilityDisplay(Display):
     ----------
     input : the column, as an `Along`        grid : (g,) its values, or places where it has but a few
     names : names of the c classes drawn        typical : (d,), the row that the grid is laid through
-    probabilities : (c, g)        experts : (k, c, g)        expert_names : what the legend calls the experts
+    probabilities : (c, g)        experts : (k, c, g)        expert_names : names of the experts in the legend
     """
 
     heading: ClassVar[str] = "Probabilities of classes along an input"
@@ -184,14 +184,14 @@ class ProbabilityDisplay(Display):
     def from_estimator(
         cls, model: Any, X: Any, feature: Any, *, grid_resolution: int = 100, ax: Any = None, draw: bool = True
     ) -> Self:
-        """Probabilities of a fitted `MoEClassifier`, or of binomial experts.
+        """Show the probabilities of a fitted `MoEClassifier`, or of binomial experts.
 
         Parameters
         ----------
         model : MoEClassifier, or MoERegressor of outputs 0 and 1
             A fitted model.
         X : (n, d) table
-            Says which values are there and which are typical.
+            Rows that determine the range and typical values.
         feature : str or int
             Name or index of a column; a column of text by the name it has in the table.
         grid_resolution : int

@@ -26,7 +26,7 @@ WIDE = 8.0  # times the median interval, above which one that holds zero does no
 class CoefficientsDisplay(Display):
     """Coefficients of each expert with 95% intervals, column by column.
 
-    Where their exponentials are ratios (of rates, means or odds), the axis says these. With three classes or more a
+    Where their exponentials are ratios (of rates, means or odds), the axis has these. With three classes or more a
     column has a line for each class but the first. An interval that is far wider than the others and holds no effect
     would hide them all: it ends in an arrow at the edge of the picture.
 
@@ -36,9 +36,9 @@ class CoefficientsDisplay(Display):
         Coefficients times `scale` and their intervals, for the m lines shown; intervals are NaN where the model has no
         standard errors. Logs, where the exponentials are ratios.
     features (m,), names : indices of the columns shown and names of the lines, from top to bottom
-    expert_names : what the legend calls the experts
+    expert_names : names of the experts in the legend
     scaled : bool, whether a scale was given
-    ratio : what the exponential of a coefficient is, such as "odds ratio"; empty where it is nothing in particular
+    ratio : name of the exponential of a coefficient, such as "odds ratio"; empty where it has none
     """
 
     heading: ClassVar[str] = "Coefficients of each expert with 95% intervals"
@@ -63,7 +63,7 @@ class CoefficientsDisplay(Display):
         ax: Any = None,
         draw: bool = True,
     ) -> Self:
-        """Coefficients of a fitted estimator.
+        """Show the coefficients of a fitted estimator.
 
         Parameters
         ----------
@@ -90,8 +90,8 @@ class CoefficientsDisplay(Display):
         check_model(model)
         k, d, m = model.n_experts_, model.gate_coef_.shape[1], model.parameters_.family.predictors
         factor = _check_scale(scale, d)
-        told = model.expert_coef_, *intervals_of(model, robust=robust)["expert_coef"]
-        coefficients, low, high = (np.reshape(values, (k, m, d)) * factor for values in told)
+        estimates = model.expert_coef_, *intervals_of(model, robust=robust)["expert_coef"]
+        coefficients, low, high = (np.reshape(values, (k, m, d)) * factor for values in estimates)
         chosen = GivenColumns.of(model).indices(features, "features")
         if chosen is None:
             chosen = _largest(np.max(np.abs(coefficients), axis=(0, 1)), most_inputs(m))
@@ -110,19 +110,19 @@ class CoefficientsDisplay(Display):
 
     @property
     def limits(self) -> tuple[float, float]:
-        """Ends of the axis: those of all intervals but of the few far wider ones that hold zero."""
+        """Limits of the axis: those of all intervals but of the few far wider ones that hold zero."""
         half = 0.5 * (self.upper - self.lower)
         known = np.isfinite(half)
         usual = np.ones(half.shape, dtype=bool)
         if np.any(known):
             usual = ~known | (half <= WIDE * np.median(half[known])) | (np.abs(self.coefficients) > half)
-        ends = [np.where(known, end, self.coefficients)[usual] for end in (self.lower, self.upper)]
-        low, high = float(np.min(ends[0], initial=0.0)), float(np.max(ends[1], initial=0.0))
+        lower, upper = (np.where(known, bound, self.coefficients)[usual] for bound in (self.lower, self.upper))
+        low, high = float(np.min(lower, initial=0.0)), float(np.max(upper, initial=0.0))
         return (low, high) if high > low else (-1.0, 1.0)
 
     @property
     def clipped(self) -> bool:
-        """Whether an interval leaves the picture."""
+        """True where an interval leaves the picture."""
         low, high = self.limits
         return bool(np.any(self.lower < low) or np.any(self.upper > high))
 
@@ -140,8 +140,8 @@ class CoefficientsDisplay(Display):
         for i, style in enumerate(expert_styles(k)):
             y = places + 0.7 * ((i + 0.5) / k - 0.5)
             known = np.isfinite(self.lower[i]) & np.isfinite(self.upper[i])
-            ends = (np.clip(end[i][known], left, right) for end in (self.lower, self.upper))
-            ax.hlines(y[known], *ends, color=style["color"], linewidth=1.6)
+            bounds = (np.clip(bound[i][known], left, right) for bound in (self.lower, self.upper))
+            ax.hlines(y[known], *bounds, color=style["color"], linewidth=1.6)
             for beyond, edge, arrow in ((self.lower[i] < left, left, "<"), (self.upper[i] > right, right, ">")):
                 ax.plot(np.full(np.sum(beyond), edge), y[beyond], color=style["color"], marker=arrow, linestyle="none")
             ax.plot(
@@ -172,12 +172,12 @@ class CoefficientsDisplay(Display):
 
 
 def most_inputs(predictors: int) -> int:
-    """Columns that are shown where the caller does not choose: fewer, where each has several lines."""
+    """Return the number of columns shown by default: fewer, where each has several lines."""
     return max(MOST // predictors, LEAST)
 
 
 def _largest(sizes: np.ndarray, most: int) -> list[int]:
-    """Columns with the largest coefficients, largest first."""
+    """Return the columns with the largest coefficients, largest first."""
     order = np.argsort(-sizes, kind="stable")[:most]
     # columns that experts do not see have coefficients of exactly zero
     return [int(j) for j in order if sizes[j] > 0] or [int(j) for j in order]
@@ -191,7 +191,7 @@ def _line_names(model: Any, chosen: Sequence[int], predictors: int) -> list[str]
 
 
 def _mark_ratios(ax: Any) -> None:
-    """Ticks of an axis of logs, called by the ratios, at round ones."""
+    """Set ticks of an axis of logs at round ratios, and label them by these."""
     from matplotlib.ticker import MaxNLocator
 
     low, high = np.clip(ax.get_xlim(), -MOST_LOG, MOST_LOG)

@@ -1,4 +1,4 @@
-"""Who answers where: the gate over its inputs."""
+"""Probabilities of the gate over its inputs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["GateDisplay"]
 
 @dataclass(eq=False)
 class GateDisplay(Display):
-    """Who answers where: probabilities of the experts over one or two columns, the others at typical values.
+    """Probabilities of the experts over one or two columns, the others at typical values.
 
     Typical is the median, or the more frequent value of a column that has but two. One column gives a curve for each
     expert, or bars where it has but two values or is text; two give a map in the colour of the likeliest expert,
@@ -33,11 +33,11 @@ class GateDisplay(Display):
 
     Attributes
     ----------
-    inputs : the inputs along the axes, each an `Along`        names : what they are called
+    inputs : the inputs along the axes, each an `Along`        names : their names
     grid : one or two arrays of values, or of places where an axis has but a few
     probabilities : (g, k), or (g0, g1, k) for two columns
     typical : (d,), the row that the grid is laid through
-    expert_names : what the legend calls the experts
+    expert_names : names of the experts in the legend
     """
 
     heading: ClassVar[str] = "Probability of each expert over the inputs"
@@ -53,14 +53,14 @@ class GateDisplay(Display):
     def from_estimator(
         cls, model: Any, X: Any, features: Any, *, grid_resolution: int = 100, ax: Any = None, draw: bool = True
     ) -> Self:
-        """Gate of a fitted estimator.
+        """Show the gate of a fitted estimator.
 
         Parameters
         ----------
         model : MoERegressor or MoEClassifier
             A fitted model.
         X : (n, d) table
-            Says which values are there and which are typical.
+            Rows that determine the range and typical values.
         features : str, int or sequence of one or two
             Names or indices of columns; a column of text by the name it has in the table.
         grid_resolution : int
@@ -134,15 +134,15 @@ class GateDisplay(Display):
         colors = expert_colors(k)
         likeliest = np.argmax(self.probabilities, axis=-1)
         sure = np.max(self.probabilities, axis=-1)
-        strength = (sure - 1 / k) / (1 - 1 / k) if k > 1 else np.ones_like(sure)
+        opacity = (sure - 1 / k) / (1 - 1 / k) if k > 1 else np.ones_like(sure)
         image = np.concatenate(
-            [np.array([to_rgb(c) for c in colors])[likeliest], (0.12 + 0.78 * np.clip(strength, 0, 1))[..., None]], -1
+            [np.array([to_rgb(c) for c in colors])[likeliest], (0.12 + 0.78 * np.clip(opacity, 0, 1))[..., None]], -1
         )
-        ends = []
+        extent = []
         for values in self.grid:  # a value of the grid is the middle of its cell
             half = 0.5 * (values[1] - values[0])
-            ends += [values[0] - half, values[-1] + half]
-        ax.imshow(image.swapaxes(0, 1), origin="lower", extent=ends, aspect="auto", interpolation="nearest")
+            extent += [values[0] - half, values[-1] + half]
+        ax.imshow(image.swapaxes(0, 1), origin="lower", extent=extent, aspect="auto", interpolation="nearest")
         for i in np.unique(likeliest):
             inside = np.argwhere(likeliest == i)
             if len(inside) < 0.02 * likeliest.size:

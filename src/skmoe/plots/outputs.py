@@ -1,4 +1,4 @@
-"""Rows and outputs: which expert took which row, and the predictive bands."""
+"""Rows and outputs: responsibilities of the experts, and predictive bands."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ SHADE = 0.16  # of one band
 
 @dataclass(eq=False)
 class ResponsibilityDisplay(Display):
-    """Which expert took which row: the data, in a blend of the experts' colours by responsibility.
+    """Responsibilities: the data, in a blend of the experts' colours.
 
     Attributes
     ----------
     rows (m,) : indices of the rows drawn
     x (m,), y (m,) : their values        responsibilities (m, k)        colors (m, 3) : the blends
     input : the column, as an `Along`        target : name of the output
-    expert_names : what the legend calls the experts
+    expert_names : names of the experts in the legend
     classes : names of the classes where outputs are numbers of classes, or 0 and 1; else empty
     """
 
@@ -81,7 +81,7 @@ class ResponsibilityDisplay(Display):
         ax: Any = None,
         draw: bool = True,
     ) -> Self:
-        """Responsibilities of a fitted estimator for rows.
+        """Show the responsibilities of a fitted estimator for rows.
 
         Parameters
         ----------
@@ -94,11 +94,11 @@ class ResponsibilityDisplay(Display):
         feature : str or int
             Name or index of the column to draw y against; a column of text by the name it has in the table.
         target : str, optional
-            What the axis calls the output, by default the name of `y` if it has one.
+            Label of the output, by default the name of `y` if it has one.
         max_points : int
             Most rows drawn; of more, so many are chosen at random.
         random_state : int, RandomState, Generator or None
-            Chooses them.
+            Seed of that choice.
         ax : matplotlib Axes, optional
             Where to draw; by default in a new figure.
         draw : bool
@@ -117,21 +117,21 @@ class ResponsibilityDisplay(Display):
         palette = np.array([[int(c[i : i + 2], 16) / 255 for i in (1, 3, 5)] for c in expert_colors(R.shape[1])])
         # roundoff must not leave the range of colours
         colors = np.clip(R @ palette, 0.0, 1.0)
-        x = one.place(X[chosen], spread=True)
+        x = one.place(X[chosen], jitter=True)
         classes = outcome_names(model)
         return cls(chosen, x, y[chosen], R, colors, one, expert_names(model), called, classes)._drawn(ax, draw)
 
     def _draw(self, *axes: Any) -> None:
         (ax,) = axes
         owner, y = np.argmax(self.responsibilities, axis=1), self.y
-        if self.classes:  # rows of one class lie beside each other
+        if self.classes:  # rows of one class are moved apart
             y = y + 2 * JITTER * np.random.default_rng(0).uniform(-1, 1, len(y))
         for i, style in enumerate(expert_styles(self.responsibilities.shape[1])):
-            mine = owner == i
+            rows = owner == i
             ax.scatter(
-                self.x[mine],
-                y[mine],
-                c=self.colors[mine],
+                self.x[rows],
+                y[rows],
+                c=self.colors[rows],
                 marker=style["marker"],
                 s=16,
                 alpha=0.8,
@@ -159,7 +159,7 @@ class BandDisplay(Display):
     input : the column, as an `Along`        grid : (g,) its values, or places where it has but a few
     typical : (d,), the row that the grid is laid through
     mean : (g,)        experts : (g, k)        bands : dict from coverage to (g, 2)
-    x, y : data points, or None        expert_names : what the legend calls the experts
+    x, y : data points, or None        expert_names : names of the experts in the legend
     target : name of the output
     """
 
@@ -190,20 +190,20 @@ class BandDisplay(Display):
         ax: Any = None,
         draw: bool = True,
     ) -> Self:
-        """Predictive bands of a fitted `MoERegressor`.
+        """Show the predictive bands of a fitted `MoERegressor`.
 
         Parameters
         ----------
         model : MoERegressor
             A fitted model.
         X : (n, d) table
-            Says which values are there and which are typical.
+            Rows that determine the range and typical values.
         feature : str or int
             Name or index of a column; a column of text by the name it has in the table.
         y : (n,) array, optional
             Draws the data too, at most 2000 rows; their other columns are not typical, so they may lie outside.
         target : str, optional
-            What the axis calls the output, by default the name of `y` if it has one.
+            Label of the output, by default the name of `y` if it has one.
         coverages : sequence of float
             Probabilities that a new y falls into each band.
         grid_resolution : int
@@ -236,7 +236,7 @@ class BandDisplay(Display):
         display = cls(one, one.places, typical, law.mean(at), experts, bands, expert_names(model), target=called)
         if y is not None:
             chosen = some_rows(len(y), MOST_POINTS, 0)
-            display.x, display.y = one.place(X[chosen], spread=True), y[chosen]
+            display.x, display.y = one.place(X[chosen], jitter=True), y[chosen]
         return display._drawn(ax, draw)
 
     def _draw(self, *axes: Any) -> None:
@@ -258,15 +258,15 @@ class BandDisplay(Display):
         else:
             self._bands(ax)
         # an expert's line may run far off where the gate rules it out: it does not set the scale
-        seen = np.concatenate([self.mean, *(band.ravel() for band in self.bands.values())])
-        seen = seen if self.y is None else np.concatenate([seen, self.y])
-        margin = 0.05 * (seen.max() - seen.min()) or 1.0
-        ax.set_ylim(seen.min() - margin, seen.max() + margin)
+        shown = np.concatenate([self.mean, *(band.ravel() for band in self.bands.values())])
+        shown = shown if self.y is None else np.concatenate([shown, self.y])
+        margin = 0.05 * (shown.max() - shown.min()) or 1.0
+        ax.set_ylim(shown.min() - margin, shown.max() + margin)
         plain_text(ax.set_xlabel(others_typical(self.input.name, len(self.typical))), ax.set_ylabel(label(self.target)))
         legend_above(ax)
 
     def _shades(self, ax: Any) -> Iterator[np.ndarray]:
-        """Bands from the widest on; each gets its entry in the legend once it is drawn."""
+        """Yield bands, the widest first; each gets its entry in the legend once it is drawn."""
         for depth, (coverage, band) in enumerate(reversed(self.bands.items()), start=1):
             yield band
             # bands lie on each other: the legend shows the shade that comes out
@@ -292,8 +292,8 @@ class BandDisplay(Display):
         for band in self._shades(ax):
             ax.bar(self.grid, band[:, 1] - band[:, 0], 0.5 * step, band[:, 0], color=ink(ax), alpha=SHADE, linewidth=0)
         for i, style in enumerate(expert_styles(k)):
-            beside = 0.4 * step * ((i + 0.5) / k - 0.5)
+            offset = 0.4 * step * ((i + 0.5) / k - 0.5)
             how = {"color": style["color"], "marker": style["marker"], "linestyle": "none"}
-            ax.plot(self.grid + beside, self.experts[:, i], label=self.expert_names[i], **how)
+            ax.plot(self.grid + offset, self.experts[:, i], label=self.expert_names[i], **how)
         mark_places(ax.xaxis, self.grid, self.input.labels)
         ax.hlines(self.mean, self.grid - 0.25 * step, self.grid + 0.25 * step, color=ink(ax), label="mean")

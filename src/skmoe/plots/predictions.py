@@ -1,4 +1,4 @@
-"""Predictions beside what came, of rows that a model was not fitted to."""
+"""Predictions against observed outputs, of rows that a model was not fitted to."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class PredictionDisplay(Display):
     def from_estimator(
         cls, model: Any, X: Any, y: Any, *, target: str | None = None, ax: Any = None, draw: bool = True
     ) -> Self:
-        """Predictions of a fitted `MoERegressor` for rows, best ones it was not fitted to.
+        """Show the predictions of a fitted `MoERegressor` for rows, best ones it was not fitted to.
 
         Parameters
         ----------
@@ -50,7 +50,7 @@ class PredictionDisplay(Display):
         y : (n,) array
             Outputs.
         target : str, optional
-            What the axes call the output, by default the name of `y` if it has one.
+            Label of the output, by default the name of `y` if it has one.
         ax : matplotlib Axes, optional
             Where to draw; by default in a new figure.
         draw : bool
@@ -79,7 +79,7 @@ class PredictionDisplay(Display):
         ax: Any = None,
         draw: bool = True,
     ) -> Self:
-        """Predictions that were made already, such as those of a cross-validation.
+        """Show predictions that were made already, such as those of a cross-validation.
 
         Parameters
         ----------
@@ -90,9 +90,9 @@ class PredictionDisplay(Display):
         bounds : (n, 2) array, optional
             Lower and upper bounds of intervals.
         coverage : float
-            What the intervals promise, for the legend.
+            Coverage of the intervals, for the legend.
         target : str, optional
-            What the axes call the output, by default the name of `y` if it has one.
+            Label of the output, by default the name of `y` if it has one.
         ax : matplotlib Axes, optional
             Where to draw; by default in a new figure.
         draw : bool
@@ -108,18 +108,18 @@ class PredictionDisplay(Display):
         if len(predicted) != len(y):
             raise ValueError(f"there are {len(predicted)} predictions and {len(y)} outputs; they must match")
         chosen = some_rows(len(y), MOST_POINTS, 0)
-        ends = None if bounds is None else np.asarray(bounds, dtype=np.float64)[chosen]
-        return cls(predicted[chosen], y[chosen], called, ends, float(coverage))._drawn(ax, draw)
+        bounds = None if bounds is None else np.asarray(bounds, dtype=np.float64)[chosen]
+        return cls(predicted[chosen], y[chosen], called, bounds, float(coverage))._drawn(ax, draw)
 
     def _draw(self, *axes: Any) -> None:
         (ax,) = axes
-        ends = [min(self.predicted.min(), self.y.min()), max(self.predicted.max(), self.y.max())]
+        limits = [min(self.predicted.min(), self.y.min()), max(self.predicted.max(), self.y.max())]
         if self.bounds is not None:
-            words = f"{100 * self.coverage:g}% interval"
+            text = f"{100 * self.coverage:g}% interval"
             how = {"color": ink(ax), "alpha": 0.13, "linewidth": 1.2, "rasterized": len(self.y) > MANY}
-            ax.vlines(self.predicted, *np.clip(self.bounds, *ends).T, **how)
-            ax.plot([], [], color=ink(ax), alpha=0.4, label=words)
-        ax.plot(ends, ends, color=ink(ax), linewidth=1, linestyle="--", label="right")
+            ax.vlines(self.predicted, *np.clip(self.bounds, *limits).T, **how)
+            ax.plot([], [], color=ink(ax), alpha=0.4, label=text)
+        ax.plot(limits, limits, color=ink(ax), linewidth=1, linestyle="--", label="right")
         dots = {"linestyle": "none", "marker": ".", "markeredgewidth": 0, "rasterized": len(self.y) > MANY}
         ax.plot(self.predicted, self.y, color=COLORS[0], alpha=0.7, markersize=6, label="row", **dots)
         name = label(self.target, 30)

@@ -1,4 +1,4 @@
-"""What displays read off a fitted model and a table: checked rows, names, typical rows and grids."""
+"""Checked rows, names, typical rows and grids that displays need from a fitted model and a table."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 MOST_CLASSES = 4  # lines that can be told apart in one picture
-JITTER = 0.14  # half the width over which rows of one value are spread, of the distance between values
+JITTER = 0.14  # half the width over which rows of one value are moved apart, as a share of the distance between values
 
 
 def check_model(model: Any) -> None:
@@ -50,13 +50,13 @@ def check_model(model: Any) -> None:
 
 
 def rows(model: Any, X: Any) -> np.ndarray:
-    """Rows (n, d) as the model would take them, names checked."""
+    """Return rows (n, d) as the model takes them, names checked."""
     check_model(model)
     return _on_the_host(rows_to_use(model, X)[0])
 
 
 def rows_and_outputs(model: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Rows (n, d) and outputs (n,) as the model would take them; those of a classifier are numbers of classes."""
+    """Return rows (n, d) and outputs (n,) as the model takes them; those of a classifier are numbers of classes."""
     check_model(model)
     model._needs_one_column("a picture with y")
     X, y = (_on_the_host(values) for values in model._rows_with_outputs(X, y))
@@ -71,7 +71,7 @@ def needs_numbers(model: Any, instead: str) -> None:
 
 
 def class_names(model: Any) -> list[str]:
-    """Names of the classes of a fitted classifier, or 0 and 1 of binomial experts; anything else is refused."""
+    """Return names of the classes of a fitted classifier, or 0 and 1 of binomial experts; refuse other models."""
     check_model(model)
     if not (names := outcome_names(model)):
         raise TypeError(
@@ -82,7 +82,7 @@ def class_names(model: Any) -> list[str]:
 
 
 def classes_to_draw(weight: np.ndarray, most: int = MOST_CLASSES) -> list[int]:
-    """Of two classes the second, which tells the other; of more those with most weight (C,), in their order."""
+    """Choose of two classes the second, which determines the other; of more those with most weight (C,), in order."""
     if len(weight) == 2:
         return [1]
     return sorted(np.argsort(-weight, kind="stable")[:most].tolist())
@@ -93,7 +93,7 @@ def _on_the_host(values: Any) -> np.ndarray:
 
 
 def column(model: Any, feature: Any, name: str = "feature") -> int:
-    """Index of the input that a column became, given by its name or place."""
+    """Return the index of the input that a column became, given by its name or place."""
     inputs = feature_names(model)
     if isinstance(feature, str) and feature in inputs:
         return inputs.index(feature)
@@ -105,23 +105,23 @@ def column(model: Any, feature: Any, name: str = "feature") -> int:
 
 
 def expert_names(model: Any) -> list[str]:
-    """Experts as legends call them: number, and share of the rows."""
+    """Return names of the experts for legends: number, and share of the rows."""
     return [f"expert {i + 1} ({100 * share:.0f}%)" for i, share in enumerate(model.shares_)]
 
 
 def check_whole(value: Any, least: int, name: str) -> int:
-    """A whole number of at least `least`."""
+    """Check that a value is a whole number of at least `least`."""
     if not isinstance(value, Integral) or value < least:
         raise ValueError(f"{name} must be a whole number of at least {least}; got {value!r}")
     return int(value)
 
 
 def typical_row(X: np.ndarray) -> np.ndarray:
-    """Median of each column, the more frequent value where there are but two, (d,)."""
+    """Return the median of each column, the more frequent value where there are but two, (d,)."""
     middle = np.median(X, axis=0)
     for j in range(X.shape[1]):
         values, counts = np.unique(X[:, j], return_counts=True)
-        if len(values) == 2:  # half a yes is nobody's value
+        if len(values) == 2:  # a median between them would be no value
             middle[j] = values[np.argmax(counts)]
     return middle
 
@@ -136,11 +136,11 @@ class Along:
     columns : tuple of int
         Its columns in X: several for a column of text.
     values : (g, columns) array
-        What the columns are at each place of the axis.
+        Values of the columns at each place of the axis.
     places : (g,) array
-        Where these are on the axis.
+        Coordinates of these on the axis.
     labels : tuple of str
-        What the places are called; empty for numbers with more than two values.
+        Names of the places; empty for numbers with more than two values.
     """
 
     name: str
@@ -151,7 +151,7 @@ class Along:
 
     @property
     def discrete(self) -> bool:
-        """Whether the axis has places with nothing between them."""
+        """True where the axis has places with nothing between them."""
         return bool(self.labels)
 
     @property
@@ -159,8 +159,8 @@ class Along:
         """Distance between places."""
         return float(self.places[1] - self.places[0])
 
-    def place(self, X: np.ndarray, *, spread: bool = False) -> np.ndarray:
-        """Where rows (n, d) are on the axis; with `spread`, rows of one value lie beside each other."""
+    def place(self, X: np.ndarray, *, jitter: bool = False) -> np.ndarray:
+        """Return the places of rows (n, d) on the axis; with `jitter`, rows of one value are moved apart."""
         if len(self.columns) > 1:
             held = X[:, self.columns] > 0.5
             places = np.where(np.any(held, axis=1), 1.0 + np.argmax(held, axis=1), 0.0)
@@ -168,30 +168,30 @@ class Along:
             places = X[:, self.columns[0]]
             if self.labels:  # of two values the nearer: places are those of the axis
                 places = self.places[np.argmin(np.abs(places[:, None] - self.values[:, 0]), axis=1)]
-        if spread and self.discrete:
+        if jitter and self.discrete:
             places = places + JITTER * self.step * np.random.default_rng(0).uniform(-1, 1, len(places))
         return places
 
     def rows(self, row: np.ndarray) -> np.ndarray:
-        """One row (d,) with this input at each place, (g, d)."""
+        """Return one row (d,) with this input at each place, (g, d)."""
         at = np.tile(row, (len(self.places), 1))
         at[:, self.columns] = self.values
         return at
 
     def at(self, places: np.ndarray) -> Along:
-        """The same input at other places of a continuous axis."""
+        """Return the input at other places of a continuous axis."""
         return Along(self.name, self.columns, places[:, None], places)
 
 
 def feature_of(one: Input) -> str:
-    """How `along` is asked for an input."""
+    """Return the name by which `along` finds an input."""
     return one.name
 
 
 def along(model: Any, X: np.ndarray, feature: Any, resolution: int, name: str = "feature") -> Along:
-    """An input to draw along: a column by its name or index, or a column of text by its name.
+    """Find an input to draw along: a column by its name or index, or a column of text by its name.
 
-    Numbers get even steps from the smallest to the largest value, columns with two values these alone, text its levels.
+    Numbers get even steps from the smallest to the largest value, columns of two values these, text its categories.
     """
     if isinstance(feature, Integral) and model.encoder_ is not None and feature in range(model.n_features_in_):
         feature = str(model.feature_names_in_[feature])
@@ -215,7 +215,7 @@ def along(model: Any, X: np.ndarray, feature: Any, resolution: int, name: str = 
 
 
 def output_name(y: Any, target: str | None) -> str:
-    """What axes call the output: as the caller says, or as the outputs are named themselves."""
+    """Return the label of the output: the caller's, or the name of the outputs."""
     if target is not None:
         return str(target)
     name = y if isinstance(y, str) else getattr(y, "name", None)
@@ -223,7 +223,7 @@ def output_name(y: Any, target: str | None) -> str:
 
 
 def some_rows(n: int, most: int, random_state: Any) -> np.ndarray:
-    """Indices of at most `most` of n rows, drawn at random, in order."""
+    """Return the indices of at most `most` of n rows, sampled at random, in order."""
     if n <= most:
         return np.arange(n)
     return np.sort(np.random.default_rng(random_state).choice(n, most, replace=False))

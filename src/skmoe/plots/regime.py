@@ -1,4 +1,4 @@
-"""One regime: where an expert holds among all rows, and what it says of its own."""
+"""One regime: the range of an expert among all rows, and its predictions for its own."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from skmoe.plots.style import POINT_GREY, Display, expert_colors, ink, label, le
 __all__ = ["ExpertDisplay", "RangeDisplay", "check_expert", "input_of_expert"]
 
 BINS = 24
-MOST_LEVELS = 10  # levels of a text that are drawn; the rest are together
+MOST_CATEGORIES = 10  # categories of a text that are drawn; the others share a bar
 GRID = 50
 FEW = 0.01  # share of an expert's rows below which it is not drawn at a value
 MANY = 500  # rows above which marks are drawn as pixels
@@ -35,19 +35,19 @@ MANY = 500  # rows above which marks are drawn as pixels
 
 @dataclass(eq=False)
 class RangeDisplay(Display):
-    """Where an expert holds: its rows among all rows, along the input that decides most.
+    """Rows of an expert among all rows, along the input that decides most.
 
     The rows of an expert are all rows, weighted by the probability that the gate gives it.
 
     Attributes
     ----------
     expert : number of the expert, from 0        name : name of the input
-    edges, labels : ends of the bins, or what the bars are called where the input is text or has two values
+    edges, labels : edges of the bins, or names of the bars where the input is text or has two values
     all_rows, its_rows : shares of all rows, and of its rows, in each bin
     range : the range in which it holds, None where no range of this input tells its rows from the others
     """
 
-    heading: ClassVar[str] = "Where an expert holds: its rows among all rows"
+    heading: ClassVar[str] = "Rows of an expert among all rows"
 
     expert: int
     name: str
@@ -62,7 +62,7 @@ class RangeDisplay(Display):
     def from_estimator(
         cls, model: Any, X: Any, expert: int, *, feature: Any = None, ax: Any = None, draw: bool = True
     ) -> Self:
-        """Rows of one expert of a fitted estimator.
+        """Show the rows of one expert of a fitted estimator.
 
         Parameters
         ----------
@@ -97,8 +97,8 @@ class RangeDisplay(Display):
         if feature not in inputs:
             raise ValueError(f"feature must be one of the inputs {', '.join(map(repr, inputs))}; got {feature!r}")
         P = model.parameters_.gate_proba(X)[:, i]
-        told = any(c.name == feature and not c.direction for c in conditions)
-        found = _shares(inputs[feature], X, P, told)
+        has_range = any(c.name == feature and not c.direction for c in conditions)
+        found = _shares(inputs[feature], X, P, has_range)
         return cls(i, str(feature), *found, expert_colors(i + 1)[i])._drawn(ax, draw)
 
     def _draw(self, *axes: Any) -> None:
@@ -122,7 +122,7 @@ class RangeDisplay(Display):
 
 
 class _Shares(NamedTuple):
-    """What `RangeDisplay` draws, in its order."""
+    """Numbers that `RangeDisplay` draws, in its order."""
 
     edges: np.ndarray
     labels: tuple[str, ...]
@@ -131,17 +131,17 @@ class _Shares(NamedTuple):
     range: tuple[float, float] | None
 
 
-def _shares(one: Input, X: np.ndarray, P: np.ndarray, told: bool) -> _Shares:
-    """Bins or levels of an input, the shares of all rows and of an expert's rows in them, and the expert's range."""
+def _shares(one: Input, X: np.ndarray, P: np.ndarray, has_range: bool) -> _Shares:
+    """Return bins or categories of an input, shares of all rows and of an expert's rows in them, and its range."""
     all_rows, its_rows = np.full(len(P), 1 / len(P)), P / np.sum(P)
-    levels = one.membership(X)
-    if levels is not None:
-        labels, held = levels
+    found = one.membership(X)
+    if found is not None:
+        labels, held = found
         shares = np.stack([all_rows @ held, its_rows @ held])
-        if len(labels) > MOST_LEVELS:
+        if len(labels) > MOST_CATEGORIES:
             order = np.argsort(-np.max(shares, axis=0), kind="stable")
-            kept, rest = order[: MOST_LEVELS - 1], order[MOST_LEVELS - 1 :]
-            labels = (*(labels[level] for level in kept), f"{len(rest)} others")
+            kept, rest = order[: MOST_CATEGORIES - 1], order[MOST_CATEGORIES - 1 :]
+            labels = (*(labels[j] for j in kept), f"{len(rest)} others")
             shares = np.column_stack([shares[:, kept], np.sum(shares[:, rest], axis=1)])
         return _Shares(np.arange(len(labels) + 1.0), tuple(labels), shares[0], shares[1], None)
     values = X[:, one.columns[0]]
@@ -152,9 +152,9 @@ def _shares(one: Input, X: np.ndarray, P: np.ndarray, told: bool) -> _Shares:
     inside = np.clip(values, low, high)
     of_all, its = (np.histogram(inside, edges, weights=weight)[0] for weight in (all_rows, its_rows))
     span = None
-    if told:
+    if has_range:
         first, last = excess_range(values, its_rows - all_rows)
-        # open on a side where hardly any row lies beyond, as the words about it are
+        # open on a side where hardly any row lies beyond, as in the text on it
         left = low if np.mean(values < first) <= BEYOND else max(first, low)
         right = high if np.mean(values > last) <= BEYOND else min(last, high)
         span = (float(left), float(right))
@@ -163,10 +163,10 @@ def _shares(one: Input, X: np.ndarray, P: np.ndarray, told: bool) -> _Shares:
 
 @dataclass(eq=False)
 class ExpertDisplay(Display):
-    """What an expert says: its prediction along one input, and its rows moved to the means of their other inputs.
+    """Prediction of an expert along one input, and its rows moved to the means of their other inputs.
 
     Its rows are those that most probably belong to it given inputs and output. They are drawn as partial residuals:
-    what the expert predicts at the row's value of the input, other inputs at their means over its rows, plus the row's
+    its prediction at the row's value of the input, other inputs at their means over its rows, plus the row's
     residual. So dots lie about the line as outputs lie about the expert's predictions. Where inputs multiply the mean,
     as of counts and times, so do residuals: a dot is that prediction times the row's output over its own prediction.
 
@@ -175,11 +175,11 @@ class ExpertDisplay(Display):
     expert : number of the expert, from 0
     input : the input with the largest effect over its rows, or the one asked for, as an `Along`
     x, y : places of its rows on the axis, and their outputs so moved
-    grid, line : places along the input, and what the expert predicts there; NaN at values that its rows do not have
+    grid, line : places along the input, and predictions of the expert at these; NaN at values that its rows do not have
     target : name of the output        alone : whether there is no other input
     """
 
-    heading: ClassVar[str] = "What an expert predicts for its rows"
+    heading: ClassVar[str] = "Predictions of an expert for its rows"
 
     expert: int
     input: Along
@@ -204,7 +204,7 @@ class ExpertDisplay(Display):
         ax: Any = None,
         draw: bool = True,
     ) -> Self:
-        """One expert of a fitted `MoERegressor`.
+        """Show one expert of a fitted `MoERegressor`.
 
         Parameters
         ----------
@@ -219,7 +219,7 @@ class ExpertDisplay(Display):
         feature : str or int, optional
             Name or index of a column, by default the one with the largest effect over the expert's rows.
         target : str, optional
-            What the axis calls the output, by default the name of `y` if it has one.
+            Label of the output, by default the name of `y` if it has one.
         ax : matplotlib Axes, optional
             Where to draw; by default in a new figure.
         draw : bool
@@ -240,11 +240,13 @@ class ExpertDisplay(Display):
         moved = np.tile(center, (len(mine), 1))
         moved[:, one.columns] = X[np.ix_(mine, one.columns)]
         means = model.parameters_.expert_means
-        mean, there = means(X[mine])[:, i], means(moved)[:, i]
+        mean, at_means = means(X[mine])[:, i], means(moved)[:, i]
         multiplied = model.parameters_.family.ratio in ("rate ratio", "mean ratio")
-        outputs = y[mine] * there / np.maximum(mean, np.finfo(float).tiny) if multiplied else y[mine] - mean + there
+        outputs = (
+            y[mine] * at_means / np.maximum(mean, np.finfo(float).tiny) if multiplied else y[mine] - mean + at_means
+        )
         line = np.where(seen, means(one.rows(center))[:, i], np.nan)
-        x = one.place(X[mine], spread=True)
+        x = one.place(X[mine], jitter=True)
         alone = X.shape[1] == len(one.columns)
         return cls(i, one, x, outputs, one.places, line, called, expert_colors(i + 1)[i], alone)._drawn(ax, draw)
 
@@ -254,9 +256,9 @@ class ExpertDisplay(Display):
         ax.plot(self.x, self.y, color=self.color, alpha=0.6, markersize=6, label="its rows", **how)
         if self.input.discrete:
             half = 0.3 * self.input.step
-            here = np.isfinite(self.line)
-            ends = (self.grid[here] - half, self.grid[here] + half)
-            ax.hlines(self.line[here], *ends, color=ink(ax), linewidth=2, label="the expert")
+            known = np.isfinite(self.line)
+            ends = (self.grid[known] - half, self.grid[known] + half)
+            ax.hlines(self.line[known], *ends, color=ink(ax), linewidth=2, label="the expert")
             mark_places(ax.xaxis, self.grid, self.input.labels)
         else:
             ax.plot(self.grid, self.line, color=ink(ax), linewidth=2, label="the expert")
@@ -274,7 +276,7 @@ class ExpertInput(NamedTuple):
     input : Along
         The input over the middle nine tenths of the expert's rows.
     seen : (g,) array of bool
-        Whether the expert's rows have each place of the input; of others it says nothing.
+        Whether the expert's rows have each place of the input.
     """
 
     center: np.ndarray
@@ -283,7 +285,7 @@ class ExpertInput(NamedTuple):
 
 
 def input_of_expert(model: Any, X: np.ndarray, i: int, feature: Any = None) -> ExpertInput:
-    """The input to draw an expert along: the one asked for, or that with the largest effect over its rows."""
+    """Find the input to draw an expert along: the one asked for, or that with the largest effect over its rows."""
     weight = model.parameters_.gate_proba(X)[:, i]
     weight = weight / np.sum(weight)
     center = weight @ X
@@ -296,11 +298,11 @@ def input_of_expert(model: Any, X: np.ndarray, i: int, feature: Any = None) -> E
     return ExpertInput(center, one.at(np.linspace(first, last, GRID)), np.ones(GRID, dtype=bool))
 
 
-def _strongest_input(model: Any, i: int, spread: np.ndarray) -> Any:
-    """The input with the largest effect over an expert's rows, if any has a clear one then of those."""
-    coefficients, errors = (np.reshape(v[i], (-1, len(spread))) for v in (model.expert_coef_, model.expert_coef_se_))
+def _strongest_input(model: Any, i: int, deviation: np.ndarray) -> Any:
+    """Return the input with the largest effect over an expert's rows, of those with a clear effect if there are any."""
+    coefficients, errors = (np.reshape(v[i], (-1, len(deviation))) for v in (model.expert_coef_, model.expert_coef_se_))
     coefficients = np.abs(coefficients)
-    effect = coefficients * spread
+    effect = coefficients * deviation
     unclear = coefficients < TWO_SIDED_95 * errors  # NaN, where there are no standard errors, is not
     if not np.all(unclear | (effect == 0)):
         effect = np.where(unclear, 0.0, effect)
@@ -309,7 +311,7 @@ def _strongest_input(model: Any, i: int, spread: np.ndarray) -> Any:
 
 
 def check_expert(model: Any, expert: Any) -> int:
-    """Number of an expert, from 0."""
+    """Check the number of an expert, from 0."""
     i = check_whole(expert, 0, "expert")
     if i >= model.n_experts_:
         raise ValueError(f"expert must be less than the number of experts, {model.n_experts_}; got {i}")

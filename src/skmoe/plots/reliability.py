@@ -1,4 +1,4 @@
-"""Whether the probabilities of classes hold: how often a class comes, by the probability that it was given."""
+"""Reliability of probabilities of classes: observed shares by predicted probability."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ __all__ = ["ReliabilityDisplay"]
 
 @dataclass(eq=False)
 class ReliabilityDisplay(Display):
-    """Reliability diagram: how often a class came among rows that gave it about the same probability, and their number.
+    """Reliability diagram: share of a class among rows that gave it about the same probability, and their number.
 
     On the diagonal probabilities are right; below it they are too large. Bars are 95% intervals (Wilson's) of the share
     for the number of rows in a bin. Of two classes the second is drawn, of more the four most frequent.
 
     Attributes
     ----------
-    names : names of the classes drawn, c of them        edges : (bins + 1,) ends of the bins
+    names : names of the classes drawn, c of them        edges : (bins + 1,) edges of the bins
     predicted, observed : (c, bins) mean probability and share of the class in each bin, NaN where no row is
-    lower, upper : (c, bins) ends of the intervals of the share        counts : (c, bins) rows in each bin
+    lower, upper : (c, bins) bounds of the intervals of the share        counts : (c, bins) rows in each bin
     """
 
-    heading: ClassVar[str] = "Reliability: how often classes come, by their predicted probability"
+    heading: ClassVar[str] = "Reliability: observed shares of classes by predicted probability"
     panels: ClassVar[int] = 2
 
     names: list[str]
@@ -43,7 +43,7 @@ class ReliabilityDisplay(Display):
 
     @classmethod
     def from_estimator(cls, model: Any, X: Any, y: Any, *, bins: int = 10, ax: Any = None, draw: bool = True) -> Self:
-        """Reliability of a fitted `MoEClassifier`, or of binomial experts on rows, best ones it was not fitted to.
+        """Show the reliability of a `MoEClassifier`, or of binomial experts, on rows, best ones it was not fitted to.
 
         Parameters
         ----------
@@ -82,16 +82,16 @@ class ReliabilityDisplay(Display):
         ax: Any = None,
         draw: bool = True,
     ) -> Self:
-        """Reliability of probabilities that were predicted already, such as those of a cross-validation.
+        """Show the reliability of probabilities that were predicted already, such as those of a cross-validation.
 
         Parameters
         ----------
         proba : (n, C) array
             Probabilities of the classes.
         y : (n,) array
-            Numbers of the classes that came, from 0.
+            Numbers of the observed classes, from 0.
         names : sequence of str
-            What the C classes are called.
+            Names of the C classes.
         weight : (n,) array, optional
             Weights of the rows.
         bins : int
@@ -116,8 +116,8 @@ class ReliabilityDisplay(Display):
         edges = np.linspace(0, 1, check_whole(bins, 1, "bins") + 1)
         drawn = classes_to_draw(np.bincount(y, weights=weight, minlength=len(names)))
         found = [_by_bin(proba[:, c], y == c, weight, edges) for c in drawn]
-        parts = (np.stack(part) for part in zip(*found, strict=True))
-        return cls([str(names[c]) for c in drawn], edges, *parts)._drawn(ax, draw)
+        stacked = (np.stack(values) for values in zip(*found, strict=True))
+        return cls([str(names[c]) for c in drawn], edges, *stacked)._drawn(ax, draw)
 
     def _draw(self, *axes: Any) -> None:
         left, right = axes
@@ -125,9 +125,9 @@ class ReliabilityDisplay(Display):
         for c, style in enumerate(expert_styles(len(self.names))):
             full = self.counts[c] > 0
             x, y = self.predicted[c][full], self.observed[c][full]
-            ends = np.stack([y - self.lower[c][full], self.upper[c][full] - y])
+            errors = np.stack([y - self.lower[c][full], self.upper[c][full] - y])
             name = legend_name(self.names[c], 14)
-            left.errorbar(x, y, np.maximum(ends, 0.0), color=style["color"], linewidth=1.2, alpha=0.7)
+            left.errorbar(x, y, np.maximum(errors, 0.0), color=style["color"], linewidth=1.2, alpha=0.7)
             left.plot(x, y, color=style["color"], marker=style["marker"], markersize=5, label=name)
             right.stairs(self.counts[c], self.edges, color=style["color"], linewidth=1.8, label=name)
         left.set_xlim(0, 1)
@@ -146,7 +146,7 @@ class ReliabilityDisplay(Display):
 
 
 def _by_bin(p: np.ndarray, came: np.ndarray, weight: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Mean probability, share, ends of its Wilson interval and rows in each bin."""
+    """Return mean probability, share, bounds of its Wilson interval and rows in each bin."""
     bins = len(edges) - 1
     place = np.clip(np.searchsorted(edges, p, side="right") - 1, 0, bins - 1)
     total, squares, of_p, of_came = (
@@ -155,7 +155,7 @@ def _by_bin(p: np.ndarray, came: np.ndarray, weight: np.ndarray, edges: np.ndarr
     counts = np.bincount(place, minlength=bins)
     with np.errstate(invalid="ignore", divide="ignore"):  # bins without rows
         predicted, observed = of_p / total, of_came / total
-        n = total**2 / squares  # rows that count alike and tell as much
+        n = total**2 / squares  # effective number of rows of equal weight
         shrink = 1 + TWO_SIDED_95**2 / n
         middle = (observed + TWO_SIDED_95**2 / (2 * n)) / shrink
         half = TWO_SIDED_95 / shrink * np.sqrt(observed * (1 - observed) / n + (TWO_SIDED_95 / (2 * n)) ** 2)

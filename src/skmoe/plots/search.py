@@ -1,4 +1,4 @@
-"""How a fit was found: likelihood and starts, number of experts, spectrum."""
+"""Search of a fit: likelihood and starts, number of experts, spectrum."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ CRITERIA = {
 
 @dataclass(eq=False)
 class TraceDisplay(Display):
-    """How the fit was found: likelihood of the winner step by step, and how far each start ended below the best.
+    """Likelihood of the best run step by step, and how far each start ended below the best.
 
     Attributes
     ----------
-    log_likelihood : mean log-likelihood after each step of the winner
-    starts, stages : name of each start, and how far it came ("race", "subsample", "sample", "all rows")
-    shortfall : how far each start ended below the best of those that saw as many rows, in mean log-likelihood
+    log_likelihood : mean log-likelihood after each step of the best run
+    starts, stages : name of each start, and the last stage it reached ("race", "subsample", "sample", "all rows")
+    shortfall : how far each start ended below the best of those on as many rows, in mean log-likelihood
     winner : name        agreement : how many starts reached the same optimum
     """
 
@@ -54,7 +54,7 @@ class TraceDisplay(Display):
 
     @classmethod
     def from_estimator(cls, model: Any, *, ax: Any = None, draw: bool = True) -> Self:
-        """Trace of a fitted `MoERegressor`.
+        """Show the trace of a fitted `MoERegressor`.
 
         Parameters
         ----------
@@ -77,7 +77,7 @@ class TraceDisplay(Display):
         values = np.array([value for _, value, _ in records])
         all_rows, sample = stages == Stage.ALL_ROWS, stages == Stage.SAMPLE
         shortfall = np.zeros(len(records))
-        for group in (all_rows, sample, ~all_rows & ~sample):  # other rows have another level
+        for group in (all_rows, sample, ~all_rows & ~sample):  # log-likelihoods of other rows cannot be compared
             if np.any(group):
                 shortfall[group] = np.max(values[group]) - values[group]
         return cls(
@@ -105,21 +105,21 @@ class TraceDisplay(Display):
             margin = max(0.08 * (trace.max() - trace.min()), 1e-3)  # a flat trace is not blown up to its roundoff
             left.set_ylim(trace.min() - margin, trace.max() + margin)
         else:
-            _say(left, "no steps were recorded")
+            _write(left, "no steps were recorded")
         if self.starts:
             self._starts(right)
         else:
-            _say(right, "one start: nothing to compare")
+            _write(right, "one start: nothing to compare")
 
     def _starts(self, ax: Any) -> None:
         # what was finished on all rows first, then the best of the rest
         order = sorted(range(len(self.starts)), key=lambda i: (self.stages[i] != "all rows", self.shortfall[i]))
         shown = order[:MOST_STARTS]
-        for stage, (marker, color, words) in STAGES.items():
+        for stage, (marker, color, text) in STAGES.items():
             mine = [(place, i) for place, i in enumerate(shown) if self.stages[i] == stage]
             if mine:
                 x = [max(self.shortfall[i], SAME) for _, i in mine]
-                ax.plot(x, [p for p, _ in mine], linestyle="none", marker=marker, color=color, label=words)
+                ax.plot(x, [p for p, _ in mine], linestyle="none", marker=marker, color=color, label=text)
         ax.set_xscale("log")
         known = self.shortfall[shown][np.isfinite(self.shortfall[shown])]
         farthest = max(float(np.max(known, initial=0.0)), 1e-2)
@@ -137,14 +137,14 @@ class TraceDisplay(Display):
         legend_above(ax, right=True, fontsize="small")  # names of starts leave room on the left
 
 
-def _say(ax: Any, words: str) -> None:
-    ax.text(0.5, 0.5, words, transform=ax.transAxes, ha="center", va="center")
+def _write(ax: Any, text: str) -> None:
+    ax.text(0.5, 0.5, text, transform=ax.transAxes, ha="center", va="center")
     ax.set_axis_off()
 
 
 @dataclass(eq=False)
 class ChoiceDisplay(Display):
-    """How the number of experts was chosen: the log density of held-out rows, or a criterion, of each number tried.
+    """Choice of the number of experts: the log density of held-out rows, or a criterion, of each number tried.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ class ChoiceDisplay(Display):
     errors : standard errors of the differences of `values` from that of the number chosen; None of "bic" and "icl"
     """
 
-    heading: ClassVar[str] = "What was said of each number of experts"
+    heading: ClassVar[str] = "Held-out log density or criterion of each number of experts"
 
     n_experts: np.ndarray
     values: np.ndarray
@@ -164,14 +164,14 @@ class ChoiceDisplay(Display):
 
     @classmethod
     def from_estimator(cls, model: Any, criterion: str | None = None, *, ax: Any = None, draw: bool = True) -> Self:
-        """Choice made by a `MoERegressor` with ``n_experts="auto"``.
+        """Show the choice made by a `MoERegressor` with ``n_experts="auto"``.
 
         Parameters
         ----------
         model : MoERegressor
             A fitted model.
         criterion : {"held-out", "bic", "icl"}, optional
-            What to show, by default the log density of held-out rows, by which the choice is made; BIC of models from
+            Values to show, by default the log density of held-out rows, by which the choice is made; BIC of models from
             files that are older.
         ax : matplotlib Axes, optional
             Where to draw; by default in a new figure.
@@ -200,12 +200,12 @@ class ChoiceDisplay(Display):
 
     def _draw(self, *axes: Any) -> None:
         (ax,) = axes
-        look = {"color": COLORS[0], "marker": "o"}
+        style = {"color": COLORS[0], "marker": "o"}
         if self.errors is None:
-            ax.plot(self.n_experts, self.values, label="tried", **look)
+            ax.plot(self.n_experts, self.values, label="tried", **style)
         else:
-            words = "tried, ± std. error of the difference"
-            ax.errorbar(self.n_experts, self.values, self.errors, capsize=3, label=words, **look)
+            text = "tried, ± std. error of the difference"
+            ax.errorbar(self.n_experts, self.values, self.errors, capsize=3, label=text, **style)
         at = self.n_experts == self.chosen
         ax.plot(
             self.n_experts[at],
@@ -226,15 +226,15 @@ class ChoiceDisplay(Display):
 
 @dataclass(eq=False)
 class SpectrumDisplay(Display):
-    """What the consistent start saw: eigenvalues of the second moment T2; k of them should stand above noise.
+    """Eigenvalues of the second moment T2 in the consistent start; k of them should exceed the noise.
 
     Attributes
     ----------
-    spectrum : eigenvalues, largest first, in units of shares        noise_level : what sampling noise alone gives
-    n_experts : k        gap : how far the k-th stands above the next, relative to itself
+    spectrum : eigenvalues, largest first, in units of shares        noise_level : eigenvalues of sampling noise alone
+    n_experts : k        gap : distance of the k-th from the next, relative to itself
     """
 
-    heading: ClassVar[str] = "Eigenvalues of the second moment that the consistent start saw"
+    heading: ClassVar[str] = "Eigenvalues of the second moment in the consistent start"
 
     spectrum: np.ndarray
     noise_level: float
@@ -243,7 +243,7 @@ class SpectrumDisplay(Display):
 
     @classmethod
     def from_estimator(cls, model: Any, *, ax: Any = None, draw: bool = True) -> Self:
-        """Spectrum that a fitted `MoERegressor` saw.
+        """Show the spectrum in the fit of a `MoERegressor`.
 
         Parameters
         ----------
@@ -278,13 +278,13 @@ class SpectrumDisplay(Display):
         k, numbers = self.n_experts, np.arange(1, len(self.spectrum) + 1)
         ax.axhline(0.0, color=ink(ax), linewidth=0.8, alpha=0.6)
         ax.axhspan(-self.noise_level, self.noise_level, color=ink(ax), alpha=0.16, linewidth=0, label="sampling noise")
-        for part, color, words in (
+        for shown, color, text in (
             (numbers <= k, COLORS[0], "one for each expert"),
             (numbers > k, COLORS[6], "the rest"),
         ):
-            if np.any(part):
-                ax.vlines(numbers[part], 0.0, self.spectrum[part], color=color, linewidth=2)
-                ax.plot(numbers[part], self.spectrum[part], linestyle="none", marker="o", color=color, label=words)
+            if np.any(shown):
+                ax.vlines(numbers[shown], 0.0, self.spectrum[shown], color=color, linewidth=2)
+                ax.plot(numbers[shown], self.spectrum[shown], linestyle="none", marker="o", color=color, label=text)
         if len(numbers) > k:
             ax.axvline(k + 0.5, color=COLORS[1], linestyle="--", linewidth=1.5, label=f"gap after {k}: {self.gap:.2f}")
         ax.xaxis.get_major_locator().set_params(integer=True)

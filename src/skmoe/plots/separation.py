@@ -1,4 +1,4 @@
-"""How well classes are told apart: the probability that rows gave to the class that came."""
+"""Separation of classes: the probability that rows gave to the observed class."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ MOST_ROWS_OF_CLASSES = 12  # classes that are drawn one below the other
 
 @dataclass(eq=False)
 class SeparationDisplay(Display):
-    """How well classes are told apart: for the rows of each class, the probability that it was given.
+    """Separation of classes: for the rows of each class, the probability that it was given.
 
     Attributes
     ----------
     names : names of the c classes, at most the 12 most frequent        rows : (c,) rows of each
     shares : (c,) their shares of all rows
-    means : (c,) mean probability given to a class by the rows in which it came, NaN where there are none
+    means : (c,) mean probability given to a class by the rows of that class, NaN where there are none
     place, p : (m,) class and probability of the rows drawn, at most 2000
     """
 
@@ -41,7 +41,7 @@ class SeparationDisplay(Display):
 
     @classmethod
     def from_estimator(cls, model: Any, X: Any, y: Any, *, ax: Any = None, draw: bool = True) -> Self:
-        """Probabilities of a fitted `MoEClassifier`, or of binomial experts for rows, best ones it was not fitted to.
+        """Show probabilities of a `MoEClassifier`, or of binomial experts, for rows, best ones it was not fitted to.
 
         Parameters
         ----------
@@ -69,16 +69,16 @@ class SeparationDisplay(Display):
     def from_probabilities(
         cls, proba: Any, y: Any, names: Sequence[str], *, weight: Any = None, ax: Any = None, draw: bool = True
     ) -> Self:
-        """Probabilities that were predicted already, such as those of a cross-validation.
+        """Show probabilities that were predicted already, such as those of a cross-validation.
 
         Parameters
         ----------
         proba : (n, C) array
             Probabilities of the classes.
         y : (n,) array
-            Numbers of the classes that came, from 0.
+            Numbers of the observed classes, from 0.
         names : sequence of str
-            What the C classes are called.
+            Names of the C classes.
         weight : (n,) array, optional
             Weights of the rows.
         ax : matplotlib Axes, optional
@@ -115,9 +115,9 @@ class SeparationDisplay(Display):
     def _draw(self, *axes: Any) -> None:
         (ax,) = axes
         places = np.arange(len(self.names), dtype=float)
-        spread = 2 * JITTER * np.random.default_rng(0).uniform(-1, 1, len(self.p))
+        jitter = 2 * JITTER * np.random.default_rng(0).uniform(-1, 1, len(self.p))
         how = {"linestyle": "none", "marker": ".", "markeredgewidth": 0, "rasterized": len(self.p) > 500}
-        ax.plot(self.p, self.place + spread, color=COLORS[0], alpha=0.5, markersize=5, label="row", **how)
+        ax.plot(self.p, self.place + jitter, color=COLORS[0], alpha=0.5, markersize=5, label="row", **how)
         ends = (places - 0.38, places + 0.38)
         ax.vlines(self.shares, *ends, color=POINT_GREY, linestyle=":", linewidth=2, label="share of the class")
         known = np.isfinite(self.means)

@@ -1,4 +1,4 @@
-"""What all pictures share: colours, text that is drawn as it is, and the display that opens axes and draws on them."""
+"""Shared by all pictures: colours, text that is drawn as it is, and the display that opens axes and draws on them."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ DASHES = ("-", "--", ":", "-.")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 POINT_GREY = "#808080"  # of data points: 3.9 to 1 against white and 5.3 to 1 against black
 LONGEST = 40  # characters of a column's name that are drawn
-MOST_LETTERS = 40  # of all labels below an axis, above which they are turned
+MOST_LETTERS = 40  # of all labels below an axis, above which they are rotated
 
 
 def expert_styles(k: int) -> list[dict[str, str]]:
-    """Colour, line style and marker of each expert; colours repeat after 7, with another dash and marker.
+    """Return colour, line style and marker of each expert; colours repeat after 7, with another dash and marker.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def expert_styles(k: int) -> list[dict[str, str]]:
 
 
 def expert_colors(k: int) -> list[str]:
-    """Colours of experts, safe for colour-blind readers and readable on light and dark; they repeat after 7.
+    """Return colours of experts, safe for colour-blind readers and readable on light and dark; they repeat after 7.
 
     Parameters
     ----------
@@ -76,29 +76,29 @@ def expert_colors(k: int) -> list[str]:
 
 
 def label(name: Any, longest: int = LONGEST) -> str:
-    """A name as one line of printable text; what a picture cannot hold (control characters) is replaced."""
+    """Return a name as one line of printable text; control characters are replaced."""
     text = " ".join(str(name).split())
     text = "".join(c if c.isprintable() else "\ufffd" for c in text)
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def legend_name(name: Any, longest: int = 18) -> str:
-    """A name as a legend shows it: matplotlib leaves out those that begin with an underscore."""
+    """Return a name for a legend: matplotlib leaves out those that begin with an underscore."""
     text = label(name, longest)
     return f" {text}" if text.startswith("_") else text
 
 
 def others_typical(name: Any, d: int) -> str:
-    """Words for the axis of one column of d, where the others are held."""
+    """Return the label of the axis of one column of d, with the values of the others."""
     return label(name) + (" (other columns at typical values)" if d > 1 else "")
 
 
 def mark_places(axis: Any, places: np.ndarray, labels: Sequence[str]) -> None:
-    """Ticks at the places of an axis that has a few, called by their labels; long ones are turned to fit."""
-    words = [label(text, 18) for text in labels]
-    long = axis.axis_name == "x" and sum(map(len, words)) > MOST_LETTERS
+    """Set labelled ticks at the places of an axis that has a few; long labels are rotated to fit."""
+    texts = [label(text, 18) for text in labels]
+    long = axis.axis_name == "x" and sum(map(len, texts)) > MOST_LETTERS
     how = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if long else {}
-    axis.set_ticks(places, words, **how)
+    axis.set_ticks(places, texts, **how)
     plain_text(*axis.get_ticklabels())
     step = places[1] - places[0]
     axis.axes.set(**{f"{axis.axis_name}lim": (places[0] - 0.6 * step, places[-1] + 0.6 * step)})
@@ -111,12 +111,12 @@ def plain_text(*texts: Any) -> None:
 
 
 def ink(ax: Any) -> Any:
-    """Colour of the axes' own text, for lines that belong to no expert: right on any background."""
+    """Return the colour of the axes' text, for lines that belong to no expert: visible on any background."""
     return ax.yaxis.label.get_color()
 
 
 def legend_above(ax: Any, *, columns: int = 4, right: bool = False, **how: Any) -> None:
-    """A legend above the axes, where it hides no data, flush with their left or right end."""
+    """Draw a legend above the axes, where it hides no data, flush with their left or right end."""
     handles, _ = ax.get_legend_handles_labels()
     handles = how.pop("handles", handles)
     if len(handles) > columns:  # several lines of it: small, so that they fit
@@ -136,7 +136,7 @@ def legend_above(ax: Any, *, columns: int = 4, right: bool = False, **how: Any) 
 
 
 def pyplot() -> Any:
-    """The pyplot of matplotlib, or words about how to get it."""
+    """Import pyplot of matplotlib, or raise with how to install it."""
     try:
         from matplotlib import pyplot as plt
     except ImportError as error:
@@ -145,20 +145,20 @@ def pyplot() -> Any:
 
 
 class Display:
-    """Numbers that know how to draw themselves: a subclass holds them and draws them on `panels` axes.
+    """Numbers and their picture: a subclass holds the numbers and draws them on `panels` axes.
 
     Attributes
     ----------
     axes_ : list of matplotlib Axes drawn on        ax_ : the first of them        figure_ : their figure
     """
 
-    heading: ClassVar[str] = ""  # what the picture shows, for those who cannot see it
+    heading: ClassVar[str] = ""  # description of the picture, for those who cannot see it
     panels: ClassVar[int] = 1
 
     axes_: list[Any]
     ax_: Any
     figure_: Any
-    _opened = False  # whether from_estimator opened a figure that nobody asked for by name
+    _opened = False  # whether from_estimator opened a figure that the caller did not give
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or in a new figure.
@@ -175,7 +175,7 @@ class Display:
         return self
 
     def _drawn(self, ax: Any, draw: bool) -> Self:
-        """How ``from_estimator`` ends."""
+        """Draw if asked to, and return the display."""
         if draw:
             self.plot(ax)
             self._opened = ax is None
@@ -197,8 +197,8 @@ class Display:
         return axes
 
     def _size(self) -> tuple[float, float]:
-        """Width and height of a figure of its own, in inches."""
+        """Return width and height of a figure of its own, in inches."""
         return (6.4, 4.0) if self.panels == 1 else (9.6, 4.0)
 
     def _draw(self, *axes: Any) -> None:
-        raise NotImplementedError(f"{type(self).__name__} does not say how it is drawn")
+        raise NotImplementedError(f"{type(self).__name__} does not define how it is drawn")

@@ -1,4 +1,4 @@
-"""A display as a picture inside a page: one string, nothing fetched, nothing run, light and dark alike."""
+"""A display as SVG inside a page: one string without script or links, for light and dark pages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["to_svg"]
 FOREGROUND = "#010203"  # stands for the page's own text colour while matplotlib draws; used for nothing else
 SVG = "http://www.w3.org/2000/svg"
 LINK = "{http://www.w3.org/1999/xlink}href"
-LOOK: dict[Any, Any] = {
+STYLE: dict[Any, Any] = {
     "svg.hashsalt": "skmoe",  # the same string for the same numbers
     "svg.fonttype": "none",  # text stays text: found, read aloud, in the page's own fonts
     "font.size": 9,
@@ -29,7 +29,7 @@ LOOK: dict[Any, Any] = {
 
 
 def to_svg(display: Display, *, width: float = 6.4, height: float = 4.0, title: str = "") -> str:
-    """Inline SVG of a display, to be put into an HTML page as it is.
+    """Return a display as inline SVG, to be put into an HTML page as it is.
 
     Text and axes take the page's text colour (``currentColor``) and the background is transparent, so that it can be
     read on light and dark. It holds no script and no link to elsewhere, the same numbers give the same string, and
@@ -39,11 +39,11 @@ def to_svg(display: Display, *, width: float = 6.4, height: float = 4.0, title: 
     ----------
     display : Display
         One of the displays of `skmoe.plots`, drawn or not.
-        It is left as it is, but a figure that ``from_estimator`` opened by itself is closed: it was not asked for.
+        It is left as it is, but a figure that ``from_estimator`` opened by itself is closed.
     width, height : float
         Inches; a narrower page shrinks it.
     title : str
-        What the picture shows, for those who cannot see it; by default the display's heading.
+        Description of the picture, for those who cannot see it; by default the display's heading.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def to_svg(display: Display, *, width: float = 6.4, height: float = 4.0, title: 
         display._opened = False
     with mpl.rc_context(), warnings.catch_warnings():
         mpl.rcdefaults()  # a style that the caller chose for the screen is not the page's
-        mpl.rcParams.update(LOOK)
+        mpl.rcParams.update(STYLE)
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)  # the page's fonts draw it
         figure = Figure(figsize=(width, height), layout="constrained")
         copy.copy(display).plot(figure.subplots(1, display.panels, squeeze=False)[0])
@@ -69,12 +69,12 @@ def to_svg(display: Display, *, width: float = 6.4, height: float = 4.0, title: 
 
 
 def _inline(svg: bytes, title: str) -> str:
-    """A whole SVG file as an element of a page."""
+    """Turn a whole SVG file into an element of a page."""
     root = ElementTree.fromstring(svg)
     prefix = f"moe{hashlib.sha256(svg + title.encode('utf-8', 'replace')).hexdigest()[:10]}-"
     for parent in root.iter():
         for child in list(parent):
-            # the style sheet would hold for the whole page, the metadata link elsewhere
+            # the style sheet would apply to the whole page, the metadata link elsewhere
             if child.tag in (f"{{{SVG}}}metadata", f"{{{SVG}}}style"):
                 parent.remove(child)
     for element in root.iter():
@@ -90,8 +90,8 @@ def _inline(svg: bytes, title: str) -> str:
     root.set("style", "stroke-linejoin: round; stroke-linecap: butt; max-width: 100%; height: auto")
     root.set("role", "img")
     root.set("aria-labelledby", f"{prefix}title")
-    words = ElementTree.Element(f"{{{SVG}}}title", {"id": f"{prefix}title"})
-    words.text = "".join(c if c.isprintable() else " " for c in title)
-    root.insert(0, words)
+    description = ElementTree.Element(f"{{{SVG}}}title", {"id": f"{prefix}title"})
+    description.text = "".join(c if c.isprintable() else " " for c in title)
+    root.insert(0, description)
     ElementTree.register_namespace("", SVG)
     return ElementTree.tostring(root, encoding="unicode")
