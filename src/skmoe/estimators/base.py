@@ -1,4 +1,4 @@
-"""What the estimators have in common: the gate, responsibilities, criteria, the coefficient table, files."""
+"""Base of the estimators: the gate, responsibilities, criteria, the coefficient table, files."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from skmoe.tables.inputs import apply, rows_to_use
 __all__ = ["MixtureOfExperts"]
 
 MOST_MEMBERS = 1000
-"""Models that share in predictions at most: more take hours and change no digit that counts."""
+"""Most models that predictions average over: more take hours and hardly change them."""
 MOST_STARTS = 10_000
-"""Random starts at most."""
+"""Most random starts."""
 
 
 class MixtureOfExperts(BaseEstimator):
-    """A mixture of experts, fitted or not; the estimators say what its outputs are."""
+    """A mixture of experts, fitted or not; the estimators define its outputs."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_experts": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
@@ -69,11 +69,11 @@ class MixtureOfExperts(BaseEstimator):
         return apply(self, function, X, y, columns=self.parameters_.family.columns, **how)
 
     def _rows_with_outputs(self, X: Any, y: Any) -> tuple[Array, Array]:
-        """Inputs and outputs as the model takes them."""
+        """Return inputs and outputs as the model takes them."""
         return rows_to_use(self, X, y, self.parameters_.family.columns)
 
     def gate_proba(self, X: Any) -> Array:
-        """Probability of each expert given the inputs.
+        """Return the probability of each expert given the inputs.
 
         Parameters
         ----------
@@ -89,7 +89,7 @@ class MixtureOfExperts(BaseEstimator):
         return self._by_rows("gate_proba", X, width=self.n_experts_)
 
     def responsibilities(self, X: Any, y: Any) -> Array:
-        """Probability of each expert given inputs and output.
+        """Return the probability of each expert given inputs and output.
 
         Parameters
         ----------
@@ -109,7 +109,7 @@ class MixtureOfExperts(BaseEstimator):
     # -- criteria -----------------------------------------------------------------------------------------------------
 
     def aic(self, X: Any, y: Any) -> float:
-        """Akaike's criterion on the given rows; smaller is better.
+        """Compute Akaike's criterion on the given rows; smaller is better.
 
         Parameters
         ----------
@@ -126,7 +126,7 @@ class MixtureOfExperts(BaseEstimator):
         return 2.0 * self.n_parameters_ - 2 * self._log_likelihood(X, y)[0]
 
     def bic(self, X: Any, y: Any) -> float:
-        """Bayes' criterion on the given rows; smaller is better.
+        """Compute Bayes' criterion on the given rows; smaller is better.
 
         Parameters
         ----------
@@ -144,7 +144,7 @@ class MixtureOfExperts(BaseEstimator):
         return float(np.log(n)) * self.n_parameters_ - 2 * total
 
     def icl(self, X: Any, y: Any) -> float:
-        """Integrated classification likelihood: Bayes' criterion plus twice the entropy of the responsibilities.
+        """Compute the integrated classification likelihood: `bic` plus twice the entropy of the responsibilities.
 
         Parameters
         ----------
@@ -165,10 +165,10 @@ class MixtureOfExperts(BaseEstimator):
         X, y = self._rows_with_outputs(X, y)
         return log_likelihood(self.parameters_, X, y), X.shape[0]
 
-    # -- telling ------------------------------------------------------------------------------------------------------
+    # -- reports ------------------------------------------------------------------------------------------------------
 
     def summary(self, *, robust: bool = False, feature_names: Sequence[str] | None = None) -> Summary:
-        """Table of coefficients with standard errors, t values, p values and 95% intervals.
+        """Return a table of coefficients with standard errors, t values, p values and 95% intervals.
 
         Parameters
         ----------
@@ -188,7 +188,7 @@ class MixtureOfExperts(BaseEstimator):
         return summarise(self, robust=robust, names=feature_names)
 
     def regimes(self, X: Any = None) -> Summary:
-        """Where each expert holds: the inputs that decide, and what they are for its rows and for all rows.
+        """Describe where each expert holds: the inputs that decide, and their values for its rows and for all rows.
 
         An input decides by how much the expert's probability changes over the rows when only this input takes other
         values. The rows of an expert are all rows, weighted by its probability. A range is the one in which the share
@@ -197,25 +197,25 @@ class MixtureOfExperts(BaseEstimator):
         Parameters
         ----------
         X : (n, d) array or any other holder of rows that `fit` takes, optional
-            Rows to describe the experts by, of which at most 20,000 are looked at; by default those of the fit.
+            Rows to describe the experts by, of which at most 20,000 are used; by default those of the fit.
 
         Returns
         -------
         Summary
-            A table of experts: their share, where they hold, how probable they are and what they predict there.
+            A table of experts: their share, where they hold, how probable they are and what they predict.
         """
         check_is_fitted(self)
         return regimes_table(self, None if X is None else rows_to_use(self, X)[0])
 
     def diagnose(self, X: Any = None, y: Any = None) -> Summary:
-        """How far the data are from what the consistent start assumes, and how sure the fit is, in plain words.
+        """Check how far the data are from what the consistent start assumes, and how certain the fit is.
 
         Parameters
         ----------
         X : (n, d) array or any other holder of rows that `fit` takes, optional
             Rows, which may be new ones: those outside the range of the fit are counted.
         y : (n,) array, or str, optional
-            Their outputs, or the name of their column, to judge predictions by, and of a single expert the residuals.
+            Their outputs, or the name of their column, to check predictions, and the residuals of a single expert.
 
         Returns
         -------
@@ -233,7 +233,7 @@ class MixtureOfExperts(BaseEstimator):
         if self.parameters_.family.columns > 1:
             raise ValueError(
                 f"{what} needs outputs of one column; those of family={self.parameters_.family.name!r} have "
-                f"{self.parameters_.family.columns}: use log_density to judge the model"
+                f"{self.parameters_.family.columns}: use log_density to evaluate the model"
             )
 
     def save(self, path: Any) -> None:

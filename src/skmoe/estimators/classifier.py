@@ -21,7 +21,7 @@ from skmoe.tables.inputs import apply, evaluated, is_dask
 
 __all__ = ["MoEClassifier"]
 
-BLOCK_ROWS = 16384  # judged at a time where rows are read in blocks
+BLOCK_ROWS = 16384  # scored at a time where rows are read in blocks
 
 
 class MoEClassifier(ClassifierMixin, MixtureOfExperts):
@@ -59,17 +59,16 @@ class MoEClassifier(ClassifierMixin, MixtureOfExperts):
         it; one of them is named like ``"species=Gentoo"``. ``gate_features=[]`` is a gate of constants, the same in all
         rows (a plain mixture of regressions); ``expert_features=[]``: each expert is a constant.
     categorical : "auto", None or sequence of column names
-        What becomes of DataFrames (pandas, polars), tables of pyarrow and files with text, categories, dates or gaps.
+        Encoding of DataFrames (pandas, polars), tables of pyarrow and files with text, dates or missing values.
         "auto": text becomes categories, one input each but the first in alphabetical order (a Categorical keeps its
-        order), with rare ones pooled; dates become days since the first, month and weekday; numbers that are missing
-        get the median, and an input that says where; gaps in text are a category. `encoder_` holds what was learned,
-        its `notes` say it in words, and predictions take new tables of the same columns. Names are of columns of
-        numbers that are categories as well. None: only numbers without gaps are taken. Arrays hold numbers, whatever
-        this says.
+        order), with infrequent ones as one; dates become days since the first, month and weekday; missing numbers get
+        the median, and a missing indicator; missing text is a category. `encoder_` holds what was learned, its `notes`
+        describe it, and predictions take new tables of the same columns. Names are of columns of numbers that are
+        categories as well. None: only numbers are taken, none missing. Arrays hold numbers, whatever this says.
     unseen : {"other", "error"}
-        What becomes of categories that new tables hold and the fit did not. "other": they count as the rare ones that
-        were pooled, or where there were none as the mean of the known categories (each one's inputs take the same
-        share), and a warning counts their rows. "error": they are refused.
+        Treatment of categories that new tables hold and the fit did not. "other": they count as the infrequent ones, or
+        where there were none as the mean of the known categories (each one's inputs take the same share), and a
+        warning counts their rows. "error": they are refused.
     random_state : int, RandomState, Generator or None
         Same seed, same answer, for any number of threads.
     checkpoint : path, optional
@@ -107,7 +106,7 @@ class MoEClassifier(ClassifierMixin, MixtureOfExperts):
         Ends of the 95% intervals of `summary` where they are those of the profile likelihood: for outputs of few values
         and few rows, with a penalty. None where intervals go by standard errors.
     encoder_ : TableEncoder or None
-        How the columns of a table with text and gaps became inputs.
+        Encodings of the columns of a table with text, dates or missing values.
     n_features_in_ : int
         Number of columns of `X`.
     feature_names_in_ : array of str
@@ -116,8 +115,8 @@ class MoEClassifier(ClassifierMixin, MixtureOfExperts):
         Names of the inputs that the columns became, in the order of the coefficients; ``x0``, ``x1``, ... where
         columns have no names.
     history_ : dict
-        The objective by iteration (log-likelihood less the penalty, mean per row), the starts, and what was said of
-        each number of experts tried.
+        The objective by iteration (log-likelihood less the penalty, mean per row), the starts, and criteria of each
+        number of experts tried.
 
     Examples
     --------
@@ -213,7 +212,7 @@ class MoEClassifier(ClassifierMixin, MixtureOfExperts):
         return xp.sum(xp.stack(parts), axis=0)
 
     def predict_proba(self, X: Any) -> Array:
-        """Probability of each class given the inputs.
+        """Return the probability of each class given the inputs.
 
         Parameters
         ----------
@@ -229,7 +228,7 @@ class MoEClassifier(ClassifierMixin, MixtureOfExperts):
         return apply(self, self._class_proba, X, width=len(self.classes_))
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Log of the probability of each class given the inputs.
+        """Return the log of the probability of each class given the inputs.
 
         Parameters
         ----------
@@ -248,7 +247,7 @@ class MoEClassifier(ClassifierMixin, MixtureOfExperts):
         return xp.log(xp.clip(P, float(xp.finfo(P.dtype).tiny), None))
 
     def predict(self, X: Any) -> Array:
-        """The most probable class of each row.
+        """Predict the most probable class of each row.
 
         Parameters
         ----------
@@ -268,7 +267,7 @@ class MoEClassifier(ClassifierMixin, MixtureOfExperts):
         return array_namespace(P).asarray(chosen, device=device(P))  # labels keep their type
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of the rows whose most probable class came.
+        """Return the share of the rows whose most probable class is the observed one.
 
         Parameters
         ----------
@@ -300,7 +299,7 @@ class MoEClassifier(ClassifierMixin, MixtureOfExperts):
         return float(sum_over_blocks(right, rows, codes, block_rows=BLOCK_ROWS)[0]) / rows.shape[0]
 
     def expert_proba(self, X: Any) -> Array:
-        """Probability of each class by each expert.
+        """Return the probability of each class by each expert.
 
         Parameters
         ----------
@@ -323,7 +322,7 @@ class MoEClassifier(ClassifierMixin, MixtureOfExperts):
         return P.reshape((-1, k, C)) if is_dask(P) else array_namespace(P).reshape(P, (P.shape[0], k, C))
 
     def log_density(self, X: Any, y: Any) -> Array:
-        """Log probability of each row's class given its inputs.
+        """Return the log probability of each row's class given its inputs.
 
         Parameters
         ----------

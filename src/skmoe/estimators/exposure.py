@@ -20,14 +20,14 @@ __all__ = ["predictive_over"]
 
 
 def predictive_over(model: Any, law: PredictiveDistribution, X: Any, exposure: Any) -> Predictive:
-    """The law of counts over exposures: that of the model with the log of the exposure as one input more.
+    """Predict counts over exposures: by the model with the log of the exposure as one input more.
 
     Parameters
     ----------
     model : MoERegressor
         A model fitted to counts and exposures.
     law : PredictiveDistribution
-        The law of its predictions for an exposure of one.
+        Its predictive distribution for an exposure of one.
     X : (n, d) inputs
     exposure : (n,) array or float
 
@@ -53,5 +53,5 @@ def predictive_over(model: Any, law: PredictiveDistribution, X: Any, exposure: A
     with_log.encoded_feature_names_ = np.append(model.encoded_feature_names_, "log exposure")
     if hasattr(model, "feature_names_in_"):
         del with_log.feature_names_in_
-    longer = replace(law, members=tuple(member.with_offset for member in law.members))
-    return Predictive(with_log, longer, xp.concat([rows, logs[:, None]], axis=1))
+    with_offset = replace(law, members=tuple(member.with_offset for member in law.members))
+    return Predictive(with_log, with_offset, xp.concat([rows, logs[:, None]], axis=1))

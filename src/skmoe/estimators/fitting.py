@@ -1,4 +1,4 @@
-"""What an estimator does when it is fitted: check its settings and rows, learn, store, and say what went wrong."""
+"""Fit an estimator: check its settings and rows, learn, store, and warn of what went wrong."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ __all__ = ["fit_classifier", "fit_regressor", "store_errors"]
 
 NOT_OF_THE_FIT = ("checkpoint", "verbose", "random_state", "max_time")  # settings that do not make it another fit
 PROGRESS_EVERY = 50  # steps between lines at verbose=1
-MOST_TOLD = 5  # relations that a fit warns of; diagnose() has all
+MOST_WARNED = 5  # relations that a fit warns of; diagnose() has all
 
 
 def fit_regressor(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
@@ -65,8 +65,8 @@ def fit_regressor(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
     learned, control = _learned(model, rows, family, model.noise, model.input_law, options)
     few = _store(model, learned)
     model.noise_scale_, model.dof_ = learned.fitted.parameters.sigma * np.sqrt(few.factor), few.dof
-    _store_what_experts_say(model, rows, relations)
-    _say_what_went_wrong(learned.fitted, model, control)
+    _store_regimes(model, rows, relations)
+    _warn_of_fit(learned.fitted, model, control)
     if coarse := coarse_outputs(model):
         warnings.warn(coarse, RoundedOutputWarning, stacklevel=3)
 
@@ -85,14 +85,14 @@ def fit_classifier(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
     model.expert_coef_ = model.expert_coef_.reshape(k, classes - 1, d)
     model.expert_intercept_ = model.expert_intercept_.reshape(k, classes - 1)
     store_errors(model)
-    _store_what_experts_say(model, rows, relations)
-    _say_what_went_wrong(learned.fitted, model, control)
+    _store_regimes(model, rows, relations)
+    _warn_of_fit(learned.fitted, model, control)
 
 
 def _learned(
     model: Any, rows: RowsToFit, family: Family, noise: str | float, input_law: Any, options: SpectralOptions
 ) -> tuple[Learned, Control]:
-    """What is learned from rows by an estimator's settings, and what controlled it."""
+    """Learn from rows by an estimator's settings, and return the result with its control."""
     spec = ModelSpec(
         searched_family(family),
         noise,
@@ -114,46 +114,43 @@ def _learned(
         int(model.averaging),
         getattr(model, "calibration", None) is not None and family.base.noise_dof is not None,
     )
-    tell = _progress(type(model).__name__, model.verbose)
-    control = Control(float(model.tol), int(model.max_iter), tell, max_time=model.max_time)
+    callback = _progress(type(model).__name__, model.verbose)
+    control = Control(float(model.tol), int(model.max_iter), callback, max_time=model.max_time)
     config = model._search_config.changed("number", most_experts=int(model.max_experts))
     return learn(rows, spec, request, generator(model.random_state), control, config), control
 
 
 def _relations(model: Any, rows: RowsToFit) -> list[dict[str, Any]]:
-    """What its reader should know before all else, which is warned of before the search."""
+    """Find relations that a reader should know first, and warn of them before the search."""
     names = [str(name) for name in model.encoded_feature_names_]
     found = find_relations(rows, names, classes=hasattr(model, "classes_"))
-    for relation in [one for one in found if one.advised][:MOST_TOLD]:
+    for relation in [one for one in found if one.advised][:MOST_WARNED]:
         target = getattr(rows.encoder, "target", None) or "y"
         warnings.warn(RelationWarning(relation, target), stacklevel=4)
     return [relation.plain() for relation in found]
 
 
-def _store_what_experts_say(model: Any, rows: RowsToFit, relations: list[dict[str, Any]]) -> None:
-    """Where each expert holds, whether rows had weights, and what they have in common."""
+def _store_regimes(model: Any, rows: RowsToFit, relations: list[dict[str, Any]]) -> None:
+    """Store where each expert holds, whether rows had weights, and relations among them."""
     model.history_["relations"] = relations
     model.history_["weighted"] = rows.weight is not None
     model.history_["regimes"] = [asdict(regime) for regime in regimes_from_rows(model, rows.X, rows.weight)]
 
 
 def _progress(who: str, verbose: Any) -> Any:
-    """Who is told of progress: the caller's own callable, the terminal, or nobody."""
+    """Return the progress callback: the caller's own, one that prints, or None."""
     if callable(verbose) or not verbose:
         return verbose or None
 
-    def tell(progress: Progress) -> None:
+    def show(progress: Progress) -> None:
         if verbose > 1 or progress.step % PROGRESS_EVERY == 0:
-            print(
-                f"[{who}] {progress}",
-                flush=True,
-            )
+            print(f"[{who}] {progress}", flush=True)
 
-    return tell
+    return show
 
 
 def _store(model: Any, learned: Learned) -> SmallSample:
-    """Store what was learned; gives what noise scales are corrected by, for models that have them."""
+    """Store what was learned; return the small-sample correction, for models with noise scales."""
     fitted = learned.fitted
     p = fitted.parameters
     k, d, m = p.A.shape[0], p.A.shape[-1], p.family.predictors
@@ -175,7 +172,7 @@ def _store(model: Any, learned: Learned) -> SmallSample:
     model.log_likelihood_ = fitted.log_likelihood
     model.n_iter_ = max(len(fitted.trace) - 1, 1)
     model.converged_, model.identified_ = bool(fitted.converged), bool(fitted.identified) and not few.none_left
-    coverage = _store_what_rows_held_out_say(model, learned)
+    coverage = _store_held_out(model, learned)
     found = fitted.spectral
     model.history_ = {
         "objective": np.asarray(fitted.trace),
@@ -207,10 +204,10 @@ def store_errors(model: Any) -> None:
         setattr(model, f"{name}_se_", values.reshape(np.shape(like)))
 
 
-def _store_what_rows_held_out_say(model: Any, learned: Learned) -> list[tuple[float, float]]:
-    """The penalty, the models averaged, the stability of regimes, and the calibration of predictions.
+def _store_held_out(model: Any, learned: Learned) -> list[tuple[float, float]]:
+    """Store the penalty, the models averaged, the stability of regimes, and the calibration of predictions.
 
-    Gives the coverage of intervals on held-out rows, if any judged them.
+    Returns the coverage of intervals on held-out rows, if there are any.
     """
     choice, members, task = learned.choice, learned.members, learned.task
     model.penalty_ = 0.0 if task is None else task.penalty
@@ -233,7 +230,7 @@ def _store_what_rows_held_out_say(model: Any, learned: Learned) -> list[tuple[fl
 
 
 def _numbers_tried(learned: Learned) -> dict[str, Any]:
-    """What was said of each number of experts tried, by criteria and by held-out rows, and of each penalty."""
+    """Return criteria and held-out log densities of each number of experts tried, and of each penalty."""
     choice, task = learned.choice, learned.task
     found: dict[str, Any] = {"bic": [], "icl": [], "held_out": [], "penalties": [], "folds": 0, "fold_rows": 0}
     if choice is None or task is None or choice.folds is None:
@@ -245,21 +242,21 @@ def _numbers_tried(learned: Learned) -> dict[str, Any]:
     for t in choice.tried:
         found["bic"].append((t.k, t.bic(n) + shift))
         found["icl"].append((t.k, t.icl(n) + shift))
-        level = task.in_callers_units(float(np.average(t.held_out, weights=weight)))
+        mean = task.in_callers_units(float(np.average(t.held_out, weights=weight)))
         chosen = next(other for other in choice.tried if other.k == choice.k)
-        found["held_out"].append((t.k, level, gain(t.held_out, chosen.held_out, weight)[1]))
+        found["held_out"].append((t.k, mean, gain(t.held_out, chosen.held_out, weight)[1]))
     return found
 
 
-def _say_what_went_wrong(fitted: Fitted, model: Any, control: Control) -> None:
+def _warn_of_fit(fitted: Fitted, model: Any, control: Control) -> None:
     if fitted.interrupted:
         late = control.out_of_time
         why = f"was stopped after the {model.max_time:g} seconds that it was given" if late else "was interrupted"
         warnings.warn(f"the fit {why}; this is the best model so far", ConvergenceWarning, stacklevel=4)
     elif not fitted.converged:
         short = model.n_iter_ + 1 >= model.max_iter
-        said = f"the fit stopped after {model.n_iter_} iterations short of the optimum"
-        fewer = f"{said}; use fewer experts if their coefficients are not identified"
-        warnings.warn(Advised(said, Advice.ITERATIONS) if short else fewer, ConvergenceWarning, stacklevel=4)
+        stopped = f"the fit stopped after {model.n_iter_} iterations short of the optimum"
+        fewer = f"{stopped}; use fewer experts if their coefficients are not identified"
+        warnings.warn(Advised(stopped, Advice.ITERATIONS) if short else fewer, ConvergenceWarning, stacklevel=4)
     if few := few_rows_of_fit(model):
         warnings.warn(few[0], FewRowsWarning, stacklevel=4)

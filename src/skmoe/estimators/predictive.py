@@ -17,14 +17,14 @@ from skmoe.tables.inputs import apply, evaluated, in_precision_of, rows_to_use
 
 __all__ = ["Predictive"]
 
-BLOCK_ROWS = 16384  # read at a time where one output is asked about for all rows
+BLOCK_ROWS = 16384  # read at a time where one output is evaluated for all rows
 ROUNDING = 1e-9  # relative; an output on the very bound counts as inside
 
 
 class Predictive:
     """Predictive distribution of the output of each row, as `MoERegressor.predictive` gives it.
 
-    Results are in the caller's array library: lazy for Dask, NumPy arrays for files. Where outputs are asked for they
+    Results are in the caller's array library: lazy for Dask, NumPy arrays for files. Where outputs are needed they
     are one for each row, one number for all rows, or the name of a column.
 
     With rows held out from the fit, `interval` and `region` are calibrated by them (split conformal prediction): if
@@ -39,7 +39,7 @@ class Predictive:
     model : MoERegressor
         A fitted model.
     law : PredictiveDistribution
-        The law of its predictions.
+        Its predictive distribution.
     X : (n, d) array or any other holder of rows that `fit` takes
         Inputs.
     held_out : (X, y), optional
@@ -55,7 +55,7 @@ class Predictive:
         self._held_out = held_out
 
     def mean(self) -> Array:
-        """Mean of the output: what `MoERegressor.predict` gives.
+        """Return the mean of the output, as `MoERegressor.predict` does.
 
         Returns
         -------
@@ -65,10 +65,10 @@ class Predictive:
         return apply(self._model, self._law.mean, self._X)
 
     def std(self) -> Array:
-        """Root mean squared deviation of the output from `mean`.
+        """Return the root mean squared deviation of the output from `mean`.
 
-        Where the law is calibrated or has heavy tails, outputs beyond its quantiles of level 1e-6 on either side count
-        as if they were at these quantiles, so that it is finite.
+        Where the distribution is calibrated or has heavy tails, outputs beyond its quantiles of level 1e-6 on either
+        side count as if they were at these quantiles, so that it is finite.
 
         Returns
         -------
@@ -78,7 +78,7 @@ class Predictive:
         return self._evaluate(_std)
 
     def pdf(self, y: Any) -> Array:
-        """Density at outputs.
+        """Return the density at outputs.
 
         Parameters
         ----------
@@ -98,7 +98,7 @@ class Predictive:
         return self._at_outputs(density, y)
 
     def logpdf(self, y: Any) -> Array:
-        """Log density at outputs.
+        """Return the log density at outputs.
 
         Parameters
         ----------
@@ -113,7 +113,7 @@ class Predictive:
         return self._at_outputs(self._law.log_density, y)
 
     def cdf(self, y: Any) -> Array:
-        """Probability of an output of at most y; at the outputs that came, the probability integral transform (PIT).
+        """Return the probability of an output of at most y; at observed outputs, the probability integral transform.
 
         Parameters
         ----------
@@ -148,7 +148,7 @@ class Predictive:
         return self._at_outputs(partial(self._law.evaluate, _crps), y)
 
     def quantile(self, level: Any) -> Array:
-        """Outputs that are not exceeded with the given probabilities.
+        """Return the outputs that are not exceeded with the given probabilities.
 
         Parameters
         ----------
@@ -167,7 +167,7 @@ class Predictive:
         return self._evaluate(partial(_quantile, levels), width=width)
 
     def interval(self, coverage: float = 0.9) -> Array:
-        """Bounds between which the output falls with the given probability.
+        """Return bounds between which the output falls with the given probability.
 
         Parameters
         ----------
@@ -182,12 +182,12 @@ class Predictive:
         coverage = _check_coverage(coverage)
         if self._held_out is None:
             return self._evaluate(partial(_interval, coverage), width=2)
-        return self._evaluate(partial(_central, _conformal(self._distances, coverage)), width=2)
+        return self._evaluate(partial(_central, _conformal(self._absolute_scores, coverage)), width=2)
 
     def region(self, coverage: float = 0.9) -> list[np.ndarray]:
-        """Smallest set in which the output falls with the given probability.
+        """Return the smallest set in which the output falls with the given probability.
 
-        It is made of several intervals where the density has several humps. Rows of Dask are computed at once.
+        It is made of several intervals where the density has several modes. Rows of Dask are computed at once.
 
         Parameters
         ----------
@@ -200,7 +200,7 @@ class Predictive:
             For each row the lower and upper bounds of its intervals, in ascending order, as NumPy arrays.
         """
         coverage = _check_coverage(coverage)
-        outside = np.log1p(-coverage) if self._held_out is None else -_conformal(self._surprises, coverage)
+        outside = np.log1p(-coverage) if self._held_out is None else -_conformal(self._conformity_scores, coverage)
 
         def sets(X: Array) -> np.ndarray:
             return np.concatenate(self._law.by_blocks(partial(_sets, outside), X))
@@ -234,13 +234,13 @@ class Predictive:
         return apply(self._model, function, self._X, y, like=False)
 
     @cached_property
-    def _distances(self) -> np.ndarray:
-        """How far in the tails held-out outputs are: sizes of their standard scores."""
+    def _absolute_scores(self) -> np.ndarray:
+        """Absolute standard scores of held-out outputs."""
         return self._held_out_scores(lambda law, y: np.abs(law.standard_scores(y)))
 
     @cached_property
-    def _surprises(self) -> np.ndarray:
-        """Negative log probabilities outside the smallest sets that hold the held-out outputs."""
+    def _conformity_scores(self) -> np.ndarray:
+        """Conformity scores: negative log probabilities outside the smallest sets that hold the held-out outputs."""
         return self._held_out_scores(lambda law, y: -law.log_less_likely(y))
 
     def _held_out_scores(self, score: Callable[[RowDistributions, np.ndarray], np.ndarray]) -> np.ndarray:
@@ -255,10 +255,10 @@ def _check_coverage(coverage: Any) -> float:
     return float(coverage)
 
 
-def _conformal(scores: np.ndarray, coverage: float) -> float:
-    """Bound that the score of a new row exceeds with probability at most 1 - coverage, from sorted scores."""
-    rank = int(np.ceil((len(scores) + 1) * coverage - ROUNDING))
-    return float(scores[rank - 1]) * (1 + ROUNDING) if rank <= len(scores) else float("inf")
+def _conformal(sorted_scores: np.ndarray, coverage: float) -> float:
+    """Return the bound that the score of a new row exceeds with probability at most 1 - coverage."""
+    rank = int(np.ceil((len(sorted_scores) + 1) * coverage - ROUNDING))
+    return float(sorted_scores[rank - 1]) * (1 + ROUNDING) if rank <= len(sorted_scores) else float("inf")
 
 
 def _computed(values: Any) -> Any:

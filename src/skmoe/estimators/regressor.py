@@ -56,21 +56,21 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         parameter; a larger number must gain more than a standard error, and the more the fewer of its experts are seen
         again where other rows are left out.
     family : str or Family, default "gaussian"
-        Law of an expert's output given its predictor: "gaussian", "student", "poisson", "negative-binomial", "gamma",
-        "lognormal", "binomial", "censored-gaussian", "censored-lognormal", "truncated-gaussian", "truncated-lognormal",
-        one of `skmoe.families` or a law of your own; see the guide on families.
+        Distribution of an expert's output given its predictor: "gaussian", "student", "poisson", "negative-binomial",
+        "gamma", "lognormal", "binomial", "censored-gaussian", "censored-lognormal", "truncated-gaussian",
+        "truncated-lognormal", one of `skmoe.families` or one of your own; see the guide on families.
     activation : {"linear", "sigmoid", "relu", "tanh", "softplus"}, callable or Activation
         The activation g of Gaussian experts.
     method : {"auto", "spectral", "joint-em"}
         "auto": consistent start, other cheap starts, maximum likelihood. "spectral": the paper's two algorithms,
-        experts from moments and then the gate, and no likelihood climbed (unit experts, no intercepts);
+        experts from moments and then the gate, and no likelihood maximised (unit experts, no intercepts);
         `spectral_options` says how. "joint-em": the baseline, EM from `n_init` random starts.
     spectral_options : mapping or SpectralOptions, optional
         Choices of ``method="spectral"``: moments, decomposition, gate_method, radius and step_size, with the fields and
         defaults of `skmoe.spectral.SpectralOptions`. The defaults are ours; the paper and nothing else is
         ``SpectralOptions.paper()`` with ``input_law=None``.
     input_law : "auto", "gaussian", "mixture", None or a law of `skmoe.scores`
-        What the consistent start takes the law of the inputs to be, as they are in X: a name fits it to X, "auto"
+        Distribution of the inputs in X that the consistent start assumes: a name fits it to X, "auto"
         chooses between the two, None is the standard Gaussian.
     fit_intercept : bool
         Whether experts and gate have intercepts.
@@ -105,17 +105,16 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         it; one of them is named like ``"species=Gentoo"``. ``gate_features=[]`` is a gate of constants, the same in all
         rows (a plain mixture of regressions); ``expert_features=[]``: each expert is a constant.
     categorical : "auto", None or sequence of column names
-        What becomes of DataFrames (pandas, polars), tables of pyarrow and files with text, categories, dates or gaps.
+        Encoding of DataFrames (pandas, polars), tables of pyarrow and files with text, dates or missing values.
         "auto": text becomes categories, one input each but the first in alphabetical order (a Categorical keeps its
-        order), with rare ones pooled; dates become days since the first, month and weekday; numbers that are missing
-        get the median, and an input that says where; gaps in text are a category. `encoder_` holds what was learned,
-        its `notes` say it in words, and predictions take new tables of the same columns. Names are of columns of
-        numbers that are categories as well. None: only numbers without gaps are taken. Arrays hold numbers, whatever
-        this says.
+        order), with infrequent ones as one; dates become days since the first, month and weekday; missing numbers get
+        the median, and a missing indicator; missing text is a category. `encoder_` holds what was learned, its `notes`
+        describe it, and predictions take new tables of the same columns. Names are of columns of numbers that are
+        categories as well. None: only numbers are taken, none missing. Arrays hold numbers, whatever this says.
     unseen : {"other", "error"}
-        What becomes of categories that new tables hold and the fit did not. "other": they count as the rare ones that
-        were pooled, or where there were none as the mean of the known categories (each one's inputs take the same
-        share), and a warning counts their rows. "error": they are refused.
+        Treatment of categories that new tables hold and the fit did not. "other": they count as the infrequent ones, or
+        where there were none as the mean of the known categories (each one's inputs take the same share), and a
+        warning counts their rows. "error": they are refused.
     random_state : int, RandomState, Generator or None
         Same seed, same answer, for any number of threads.
     checkpoint : path, optional
@@ -163,7 +162,7 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         Ends of the 95% intervals of `summary` where they are those of the profile likelihood: for outputs of few values
         and few rows, with a penalty. None where intervals go by standard errors.
     encoder_ : TableEncoder or None
-        How the columns of a table with text and gaps became inputs.
+        Encodings of the columns of a table with text, dates or missing values.
     n_features_in_ : int
         Number of columns of `X`.
     feature_names_in_ : array of str
@@ -173,7 +172,7 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         columns have no names.
     history_ : dict
         The objective by iteration (log-likelihood less the penalty, mean per row), the starts and which of them won,
-        and what held-out rows, BIC and ICL said of each number of experts tried.
+        and held-out log density, BIC and ICL of each number of experts tried.
 
     Examples
     --------
@@ -261,7 +260,7 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         Parameters
         ----------
         X : (n, d) array, DataFrame, pyarrow table, Dask collection, path or pyarrow dataset
-            DataFrames, tables and files may hold text, categories, dates and gaps; see `categorical`. Arrays of PyTorch
+            DataFrames, tables and files may hold text, dates and missing values; see `categorical`. Arrays of PyTorch
             and CuPy stay on their device. Files (Parquet, CSV, Arrow) and Dask collections may be larger than memory:
             they are read in blocks.
         y : (n,) array, or str
@@ -299,7 +298,7 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         return self.predictive(X).mean()
 
     def _law(self) -> PredictiveDistribution:
-        """The law of the output given the inputs that all predictions come from."""
+        """Return the distribution of the output given the inputs that all predictions come from."""
         check_is_fitted(self)
         if self.members_:
             return PredictiveDistribution(
@@ -311,7 +310,7 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         return PredictiveDistribution(law, np.ones(1), self.calibration_, (small_sample_correction(self),))
 
     def predictive(self, X: Any, *, held_out: tuple[Any, Any] | None = None, exposure: Any = None) -> Predictive:
-        """The predictive distribution of y given the inputs, row by row.
+        """Return the predictive distribution of y given the inputs, row by row.
 
         Parameters
         ----------
@@ -347,7 +346,7 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         return Predictive(self, self._law(), X, held_out=held_out)
 
     def expert_predict(self, X: Any) -> Array:
-        """What each expert predicts.
+        """Return the prediction of each expert.
 
         Parameters
         ----------
@@ -363,7 +362,7 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         return self._by_rows("expert_means", X, width=self.n_experts_)
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Array:
-        """Bounds between which a new y falls with the given probability: exact quantiles of the mixture.
+        """Return bounds between which a new y falls with the given probability: exact quantiles of the mixture.
 
         Parameters
         ----------
@@ -380,7 +379,7 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         return self.predictive(X).interval(coverage)
 
     def log_density(self, X: Any, y: Any) -> Array:
-        """Log density of each row's output given its inputs.
+        """Return the log density of each row's output given its inputs.
 
         Parameters
         ----------
@@ -402,7 +401,7 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         return self._at_outputs(self.parameters_.log_density, X, y, like=False)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of the variance of y that the predictions explain, R2.
+        """Return the share of the variance of y that the predictions explain, R2.
 
         Parameters
         ----------
