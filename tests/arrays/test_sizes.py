@@ -39,7 +39,7 @@ def test_outputs_far_from_zero_are_refused(rng):
 @pytest.mark.parametrize("noise", [1e-300, 1e-12, 1e12, 1e300])
 def test_noise_that_is_given_in_no_units_of_the_outputs_is_refused(method, noise):
     X, y, _ = make_moe(60, 2, 2, random_state=0)
-    with pytest.raises(ValueError, match=f"noise of {noise:g} is given .* y spreads over".replace("+", r"\+")):
+    with pytest.raises(ValueError, match=f"noise of {noise:g} is given .* that of y is".replace("+", r"\+")):
         MoERegressor(2, noise=noise, method=method).fit(X, y)
 
 

@@ -138,7 +138,7 @@ def check_without_intercept(span: Span, origin: np.ndarray, names: Sequence[str]
     far = origin != 0
     if np.sum(far | (flat_columns(span) & (span.largest > 0))) > 1:
         raise ValueError(
-            f"X has columns that lie more than {FAR:g} times their spread from zero: "
+            f"X has columns that lie more than {FAR:g} standard deviations from zero: "
             f"{listed(column_names(far, names))}. Without intercepts ({model}) their coefficients would be lost in "
             f"rounding; subtract {float(origin[far][0]):.3g}, say, from them, or fit with intercepts"
         )
@@ -178,8 +178,9 @@ def check_far_output(mean: float, deviation: float) -> None:
     """Refuse outputs so far from zero that predictions of them could not be written with the digits they have."""
     if abs(mean) > FAR_OUTPUT * deviation > 0:
         raise ValueError(
-            f"y lies about {mean:.3g} from zero and spreads over {deviation:.2g}: predictions in its units would be "
-            f"rounded to steps of {np.spacing(abs(mean)):.1g}; subtract {mean:.3g} from y, and add it to predictions"
+            f"y lies about {mean:.3g} from zero with a standard deviation of {deviation:.2g}: predictions in its units "
+            f"would be rounded to steps of {np.spacing(abs(mean)):.1g}; subtract {mean:.3g} from y, and add it to "
+            "predictions"
         )
 
 
@@ -188,6 +189,6 @@ def check_known_noise(noise: str | float, deviation: float) -> None:
     if isinstance(noise, str) or deviation / KNOWN_NOISE <= noise <= deviation * KNOWN_NOISE:
         return
     raise ValueError(
-        f"noise of {noise:g} is given as the standard deviation of y about its expert, and y spreads over "
+        f"noise of {noise:g} is given as the standard deviation of y about its expert, and that of y is "
         f"{deviation:.2g}: give one in the units of y, or let it be estimated"
     )

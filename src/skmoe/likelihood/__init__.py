@@ -1,7 +1,7 @@
 """Sums over rows: those of an EM step, the gradient, the observed information, and the penalty.
 
-A `Problem` is rows as the model sees them, the shape of the model and its settings; the kernels are free functions of a
-problem and a point `Theta`, one pass over the rows each.
+A `Problem` is rows in the model's coordinates, the shape of the model and its settings; the kernels are free functions
+of a problem and a point `Theta`, one pass over the rows each.
 """
 
 from skmoe.likelihood.derivatives import Curvature, Gradient, gradient, information, score_outer

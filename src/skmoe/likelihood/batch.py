@@ -51,7 +51,7 @@ LEAST_LOG = -80.0
 class ThetaBatch:
     """S models: experts A (S, k, De), gate W (S, k, Dg) of all experts, scales sigma (S, k), on the host.
 
-    Only differences between a model's gate vectors count; here none of them is zero.
+    Only differences between a model's gate vectors count; none of them is zero.
     """
 
     A: np.ndarray
