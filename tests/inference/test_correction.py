@@ -46,7 +46,7 @@ def test_gate_uncertainty_draws_weights_together(model):
     unsure = replace(small_sample_of(model), gate_covariance=np.stack([np.eye(4)] * 2))
     law = PredictiveDistribution((model.parameters_,), np.ones(1), corrections=(unsure,))
     X = np.array([[3.0, -3.0, 3.0]])
-    np.testing.assert_allclose(law.with_sure_gate().at(X).weights, model.gate_proba(X))
+    np.testing.assert_allclose(law.without_gate_uncertainty().at(X).weights, model.gate_proba(X))
     assert np.max(law.at(X).weights) < np.max(model.gate_proba(X))
 
 

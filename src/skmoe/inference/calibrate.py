@@ -79,7 +79,7 @@ def calibration_of(folds: Folds, fits: FoldFits) -> Calibrated:
     for fold, law in zip(folds.parts, laws, strict=True):
         inputs = to_numpy(fold.test.X)[:, : fold.test.map.width]
         y = to_numpy(fold.test.y)
-        for way, chosen in enumerate((law.with_sure_gate(), law)):
+        for way, chosen in enumerate((law.without_gate_uncertainty(), law)):
             at_rows = chosen.at(inputs)
             log_density[way, fold.held_out] = at_rows.logpdf(y)
             scores[way, fold.held_out] = at_rows.normal_scores(y)

@@ -1,4 +1,4 @@
-"""What is fitted: activations, families of experts, the gate, parameters, posterior and predictive distribution."""
+"""The model: activations, families of experts, the gate, parameters, posterior and predictive distribution."""
 
 from skmoe.model.activations import Activation
 from skmoe.model.family import Family, Law

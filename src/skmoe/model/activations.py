@@ -21,7 +21,8 @@ class Activation:
     derivative : callable, optional
         g', elementwise. Without it, central differences of `function` are used.
     kinks : tuple of float
-        Where g is not smooth; label transforms integrate each piece by itself. Unknown kinks cost accuracy only.
+        Where g is not smooth; label transforms integrate each piece separately. Kinks that are not given cost accuracy
+        only.
     name : str
     linear : bool
         Whether g is the identity, so that experts are fitted by weighted least squares.
@@ -34,16 +35,16 @@ class Activation:
     linear: bool = False
 
     def __call__(self, z: Array) -> Array:
-        """The value g(z)."""
+        """Return the value g(z)."""
         return self.function(z)
 
     def prime(self, z: Array) -> Array:
-        """The derivative g'(z).
+        """Return the derivative g'(z).
 
         Parameters
         ----------
         z : array
-            Where to take it.
+            Points to evaluate it at.
 
         Returns
         -------
@@ -58,12 +59,12 @@ class Activation:
         return (self.function(z + step) - self.function(z - step)) / (2 * step)
 
     def second(self, z: Array) -> Array:
-        """The second derivative, by differences; zero at kinks, where a difference would see a spike.
+        """Return the second derivative, by differences; zero at kinks, where a difference would be large.
 
         Parameters
         ----------
         z : array
-            Where to take it.
+            Points to evaluate it at.
 
         Returns
         -------

@@ -1,7 +1,7 @@
-r"""Correction of predictive laws by how rows that were held out fell in them.
+r"""Correction of predictive distributions by the normal scores of held-out rows.
 
-Where a predictive law F is right, the normal scores :math:`z = \Phi^{-1}(F(y))` of new rows are standard Gaussian. A
-`Calibration` takes them to be Student t about a shift with a scale instead, and so corrects every F to
+Where a predictive distribution F is right, normal scores :math:`z = \Phi^{-1}(F(y))` of new rows are standard Gaussian.
+A `Calibration` takes them to be Student t about a shift with a scale instead, and so corrects every F to
 
 .. math:: G(y) = T_\nu\big((z - m) / s\big), \qquad
     G'(y) = F'(y)\; \frac{t_\nu\big((z - m) / s\big)}{s\, \phi(z)}
@@ -21,7 +21,7 @@ __all__ = ["Calibration"]
 
 FARTHEST = 40.0  # normal scores beyond are cut for the fit: probabilities of 1e-350
 MOST_LOG_SCALE = 5.0  # scales are from exp(-5) to exp(5)
-LEAST_DOF = 2.1  # so that the corrected law of a Gaussian has a variance
+LEAST_DOF = 2.1  # so that the corrected distribution of a Gaussian has a variance
 SHIFT_PRIOR = 0.2  # standard deviation of the prior on the shift; 25 rows weigh as much
 LOG_SCALE_PRIOR = 0.3  # likewise on the log of the scale; 6 rows weigh as much
 TAIL_PRIOR = 0.1  # mean of the exponential prior on reciprocal degrees of freedom
@@ -29,14 +29,14 @@ TAIL_PRIOR = 0.1  # mean of the exponential prior on reciprocal degrees of freed
 
 @dataclass(frozen=True)
 class Calibration:
-    """Student t law of normal scores, by which predictive laws are corrected.
+    """Student t distribution of normal scores, by which predictive distributions are corrected.
 
     Parameters
     ----------
     shift : float
-        Location of the scores, 0 where predictive laws lie neither too low nor too high.
+        Location of the scores, 0 where predictive distributions are neither too low nor too high.
     scale : float
-        Their scale, above 1 where predictive laws are too narrow.
+        Their scale, above 1 where predictive distributions are too narrow.
     dof : float
         Their degrees of freedom, infinite for a Gaussian.
     """
@@ -50,31 +50,31 @@ class Calibration:
         return None if np.isinf(self.dof) else self.dof
 
     def log_slope(self, z: np.ndarray) -> np.ndarray:
-        """Log of the factor by which the density at normal score z is corrected."""
+        """Return the log of the factor by which the density at normal score z is corrected."""
         s = self.standardised(z)
         return student.log_density(s, self._dof) - student.log_density(z) - float(np.log(self.scale))
 
     def standardised(self, z: np.ndarray) -> np.ndarray:
-        """Normal scores less their shift, in units of their scale."""
+        """Return normal scores less their shift, in units of their scale."""
         return (z - self.shift) / self.scale
 
     def normal(self, s: np.ndarray) -> np.ndarray:
-        """Normal scores from standardised ones."""
+        """Return normal scores from standardised ones."""
         return self.shift + self.scale * s
 
     def levels(self, z: np.ndarray, *, upper: bool = False) -> np.ndarray:
-        """Corrected probability below normal score z, or above it, each to relative precision in its own tail."""
+        """Return the corrected probability below normal score z, or above it, to relative precision in that tail."""
         s = self.standardised(z)
         return student.cdf(-s if upper else s, self._dof)
 
     def score_at(self, level: Any, *, upper: bool = False) -> np.ndarray:
-        """Normal score below which the corrected probability is `level`, or above which it is."""
+        """Return the normal score below which the corrected probability is `level`, or above which it is."""
         s = student.quantile(level, self._dof)
         return self.normal(-s if upper else s)
 
     @classmethod
     def fit(cls, z: np.ndarray, weight: np.ndarray | None = None) -> Calibration:
-        """Calibration by penalised maximum likelihood; with few scores it stays near none at all.
+        """Fit a calibration by penalised maximum likelihood, shrunk towards no correction.
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ class Calibration:
 
 
 def _loss(theta: np.ndarray, z: np.ndarray, w: np.ndarray, rows: float) -> tuple[float, np.ndarray]:
-    """Negative log posterior per row of shift, log scale and reciprocal degrees of freedom, and its gradient."""
+    """Return the negative log posterior per row of shift, log scale and reciprocal dof, with its gradient."""
     shift, log_scale, u = theta
     scale = np.exp(log_scale)
     s = (z - shift) / scale
@@ -112,5 +112,5 @@ def _loss(theta: np.ndarray, z: np.ndarray, w: np.ndarray, rows: float) -> tuple
     value = w @ density - total * log_scale
     slopes = np.array([-np.sum(w_over_s) / scale, -(w_over_s @ s) - total, w @ over_u])
     prior = 0.5 * (shift / SHIFT_PRIOR) ** 2 + 0.5 * (log_scale / LOG_SCALE_PRIOR) ** 2 + u / TAIL_PRIOR
-    pull = np.array([shift / SHIFT_PRIOR**2, log_scale / LOG_SCALE_PRIOR**2, 1 / TAIL_PRIOR])
-    return float(prior - value) / rows, (pull - slopes) / rows
+    prior_slopes = np.array([shift / SHIFT_PRIOR**2, log_scale / LOG_SCALE_PRIOR**2, 1 / TAIL_PRIOR])
+    return float(prior - value) / rows, (prior_slopes - slopes) / rows

@@ -1,4 +1,4 @@
-"""Whether a family can give the outputs that a caller has, told before any long work."""
+"""Checks that a family can have the outputs given, before any long work."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from skmoe.model.gaussian import GaussianFamily
 __all__ = ["check_outputs"]
 
 BLOCK_ROWS = 2**16
-LARGEST_LOG = 700.0  # of a number that floating point holds
+LARGEST_LOG = 700.0  # of a floating-point number
 MOST_ABOVE, MOST_BELOW = math.log(1e7), math.log(1e100)
-"""How far gamma outputs may lie above and below their geometric mean, in logs: further out curvatures overflow."""
+"""Largest log ratios of gamma outputs to their geometric mean, above and below: beyond them curvatures overflow."""
 
 
 def check_outputs(family: Family, y: Array, weight: Array | None) -> None:
-    """Refuse outputs that the family cannot give; missing values and infinities are refused elsewhere."""
+    """Refuse outputs that the family cannot have; missing values and infinities are refused elsewhere."""
     if isinstance(family, GaussianFamily):
         return
 
@@ -49,7 +49,7 @@ def check_outputs(family: Family, y: Array, weight: Array | None) -> None:
 
 
 def _check_ratios(family: Family, y: Array, weight: Array | None) -> None:
-    """Refuse positive outputs so far apart that the law's means or likelihood are no floating-point numbers."""
+    """Refuse positive outputs so far apart that the family's means or likelihood are no floating-point numbers."""
 
     def kernel(y: Array, weight: Array | None) -> tuple[Any, ...]:
         xp = array_namespace(y)

@@ -1,4 +1,4 @@
-r"""Mixtures of Gaussian and Student components, row by row: density, tails and quantiles, however far out.
+r"""Mixtures of Gaussian and Student components, row by row: density, tails and quantiles, to any distance.
 
 For each row, with components j of weight w, centre m, scale s and degrees of freedom nu,
 
@@ -17,8 +17,8 @@ from skmoe.model import student
 
 __all__ = ["LEAST_LOG", "Components"]
 
-NEGLIGIBLE = 1e-12  # share of a tail below which a component has no say in where its quantile can be
-STEPS = 200  # a bracket is halved to nothing by then
+NEGLIGIBLE = 1e-12  # share of a tail below which a component is left out of the bounds of its quantile
+STEPS = 200  # more halvings than a bracket has digits
 UNDERFLOW = 1e-290
 LEAST_LOG = float(np.log(student.LEAST_LEVEL))  # below which components have no quantiles of their own
 OUTWARDS = 200  # doublings after which a quantile is beyond the range of doubles, and left there
@@ -26,7 +26,7 @@ OUTWARDS = 200  # doublings after which a quantile is beyond the range of double
 
 @dataclass(frozen=True)
 class Components:
-    """Components of the laws of n rows, on the host; outputs y are (n,), or (n, m) for several for each row.
+    """Components of the distributions of n rows, on the host; outputs y are (n,), or (n, m) for several for each row.
 
     Parameters
     ----------
@@ -54,16 +54,16 @@ class Components:
         return self.centers.shape[0]
 
     def take(self, rows: Any) -> Self:
-        """The laws of some rows, by index, mask or slice."""
+        """Return the distributions of some rows, by index, mask or slice."""
         dof = None if self.dof is None else self.dof[rows]
         return replace(self, weights=self.weights[rows], centers=self.centers[rows], scales=self.scales[rows], dof=dof)
 
     def mean(self) -> np.ndarray:
-        """Mean of the mixture, (n,)."""
+        """Return the mean of the mixture, (n,)."""
         return np.sum(self.weights * self.centers, axis=1)
 
     def _components(self, y: np.ndarray) -> tuple[Any, ...]:
-        """Weights, scales, degrees of freedom, and outputs standardised by each component, along a last axis."""
+        """Return weights, scales, degrees of freedom, and outputs standardised by each component, along a last axis."""
         arrays: tuple[Any, ...] = (self.weights, self.centers, self.scales, self.dof)
         if y.ndim == 2:
             arrays = tuple(None if a is None else a[:, None, :] for a in arrays)
@@ -71,7 +71,7 @@ class Components:
         return weights, scales, dof, (y[..., None] - centers) / scales
 
     def raw_logpdf(self, y: np.ndarray) -> np.ndarray:
-        """Log density of the mixture at y."""
+        """Return the log density of the mixture at y."""
         weights, scales, dof, s = self._components(y)
         terms = student.log_density(s, dof)
         with np.errstate(divide="ignore"):
@@ -80,10 +80,10 @@ class Components:
         return top + np.log(np.sum(np.exp(terms - top[..., None]), axis=-1))
 
     def tail(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Probability of a tail of the mixture at y, and whether it is the upper one.
+        """Return the probability of a tail of the mixture at y, and whether it is the upper one.
 
-        It is the tail away from the mean, or the other one where that holds nearly all: in either case one less it has
-        all its digits.
+        It is the tail away from the mean, or the other one where that holds nearly all: in either case its complement
+        has all its digits.
         """
         weights, _, dof, s = self._components(y)
         mean = self.mean()
@@ -98,7 +98,7 @@ class Components:
         return np.minimum(tail, 1), upper  # weights add up to one but for roundoff
 
     def normal_scores(self, y: np.ndarray) -> np.ndarray:
-        """Normal scores of y: standard Gaussian where the mixture is right; finite for finite y."""
+        """Return normal scores of y: standard Gaussian where the mixture is right; finite for finite y."""
         tail, upper = self.tail(y)
         z = ndtri(np.maximum(tail, UNDERFLOW))
         far = tail < UNDERFLOW
@@ -108,36 +108,36 @@ class Components:
         return np.where(upper, -z, z)
 
     def _log_below(self, y: np.ndarray, sign: np.ndarray) -> np.ndarray:
-        """Log probability below y, or above where `sign` is negative, however small."""
+        """Return the log probability below y, or above where `sign` is negative, however small."""
         weights, _, dof, s = self._components(y)
         with np.errstate(divide="ignore"):
             return logsumexp(np.log(weights) + student.log_cdf(sign[:, None] * s, dof), axis=-1)
 
     def at_log_tail(self, log_p: np.ndarray, sign: np.ndarray) -> np.ndarray:
-        """Outputs whose probability below, or above where `sign` is negative, is exp(log_p), by safeguarded Newton."""
+        """Return outputs of tail probability exp(log_p), upper where `sign` is negative, by safeguarded Newton."""
         q = np.where(np.isinf(log_p), -np.inf, np.nan)
         rows = np.nonzero(~np.isinf(log_p))[0]
-        # all in terms of lower tails: an upper one is that of the mirrored law
+        # in terms of lower tails: an upper one is that of the mirrored distribution
         centers = sign[rows, None] * self.centers[rows]
-        law, log_p = Components(self.weights[rows], centers, self.scales[rows], self._dof_of(rows)), log_p[rows]
-        low, high = law._bracket(log_p)
+        mixture, log_p = Components(self.weights[rows], centers, self.scales[rows], self._dof_of(rows)), log_p[rows]
+        low, high = mixture._bracket(log_p)
         q[rows] = middle = 0.5 * (low + high)
         before = np.full(len(rows), np.inf)
         for _ in range(STEPS):
-            excess, step = law._newton(middle, log_p)
+            excess, step = mixture._newton(middle, log_p)
             low, high = np.where(excess < 0, middle, low), np.where(excess < 0, high, middle)
             new = middle - step
-            # between far modes the density all but vanishes and Newton crawls: halve the bracket there
+            # between far modes the density is nearly zero and Newton steps are short: the bracket is halved there
             good = (new > low) & (new < high) & (np.abs(excess) < 0.5 * before)
             before = np.abs(excess)
             new = np.where(good, new, 0.5 * (low + high))
             new = np.where(before > 1e-14, new, middle)
-            active = np.abs(new - middle) > 1e-13 * (np.abs(middle) + np.min(law.scales, axis=1))
+            active = np.abs(new - middle) > 1e-13 * (np.abs(middle) + np.min(mixture.scales, axis=1))
             q[rows], middle = new, new
             if not np.any(active):
                 break
             if np.mean(active) < 0.8:
-                law, rows = law.take(active), rows[active]
+                mixture, rows = mixture.take(active), rows[active]
                 low, high, middle, before, log_p = (a[active] for a in (low, high, middle, before, log_p))
         return sign * q
 
@@ -145,7 +145,7 @@ class Components:
         return None if self.dof is None else self.dof[rows]
 
     def _newton(self, q: np.ndarray, log_p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Log of the probability below q over the one asked for, and the Newton step that would make it zero."""
+        """Return the log of the probability below q over the one wanted, and the Newton step towards zero."""
         weights, scales, dof, s = self._components(q)
         below = np.sum(weights * student.cdf(s, dof), axis=1)
         density = np.sum(weights * np.exp(student.log_density(s, dof)) / scales, axis=1)
@@ -153,13 +153,13 @@ class Components:
             excess, ratio = np.log(below) - log_p, below / density
             far = below < UNDERFLOW
             if np.any(far):
-                part = self.take(far)
-                log_below = part._log_below(q[far], np.ones(int(np.sum(far))))
-                excess[far], ratio[far] = log_below - log_p[far], np.exp(log_below - part.raw_logpdf(q[far]))
+                distant = self.take(far)
+                log_below = distant._log_below(q[far], np.ones(int(np.sum(far))))
+                excess[far], ratio[far] = log_below - log_p[far], np.exp(log_below - distant.raw_logpdf(q[far]))
             return excess, excess * ratio
 
     def _bracket(self, log_p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Bounds of a quantile: below every component's own no mass is missing, above every one it is all there."""
+        """Return bounds of a quantile: the least and the largest of the components' quantiles."""
         used = self.weights > NEGLIGIBLE * np.exp(log_p)[:, None]
         if self.dof is None:
             s = ndtri_exp(log_p)[:, None]
@@ -167,7 +167,7 @@ class Components:
             s = student.quantile(np.exp(np.maximum(log_p, LEAST_LOG))[:, None], self.dof)
         ends = self.centers + self.scales * s
         low, high = np.min(np.where(used, ends, np.inf), axis=1), np.max(np.where(used, ends, -np.inf), axis=1)
-        # further out than a component's quantile can be had: go out in growing steps
+        # beyond the quantiles that SciPy finds: growing steps outwards
         step = np.abs(low) + np.max(np.where(used, self.scales, 0.0), axis=1)
         for _ in range(OUTWARDS if self.dof is not None else 0):
             short = (log_p < LEAST_LOG) & (self._newton(low, log_p)[0] > 0)

@@ -10,7 +10,7 @@ It is the absolute error where F puts all its probability on one number. Mixture
 .. math:: \sum_j w_j A(y - m_j, s_j^2) - \tfrac12 \sum_{ij} w_i w_j A(m_i - m_j, s_i^2 + s_j^2)
 
 All other distributions are integrated numerically, by panels that are halved where two quadrature rules differ, or the
-ends of the panel do not lie on the curve through the points inside. F is monotone, so a step inside a panel shows in
+ends of the panel do not lie on the curve through the points inside. F is monotone, so a step inside a panel gives
 different values on either side.
 """
 
@@ -76,7 +76,7 @@ def gaussian_mixture_crps(weights: np.ndarray, centers: np.ndarray, scales: np.n
 
 
 def _mean_size(mean: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """Mean absolute value of Gaussians."""
+    """Return the mean absolute value of Gaussians."""
     z = mean / scale
     return mean * (2 * ndtr(z) - 1) + scale * np.sqrt(2 / np.pi) * np.exp(-0.5 * z * z)
 
@@ -97,7 +97,7 @@ def integrated_crps(
     discrete : bool
         Whether the distribution is on whole numbers.
     width : int
-        Numbers that `cdf` holds for each output, to stay within memory.
+        Numbers that `cdf` holds for each output, to bound memory.
 
     Returns
     -------
@@ -135,30 +135,30 @@ def integrated_crps(
 def _panels(
     cdf: Cdf, rows: np.ndarray, a: np.ndarray, b: np.ndarray, above: np.ndarray, discrete: bool, width: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Integrals over the panels from a to b, and how far two rules differ."""
+    """Return the integrals over the panels from a to b, and the differences of two rules."""
     value, error = np.empty(len(rows)), np.zeros(len(rows))
     few = (b - a <= SUMMED) & discrete
     for where, points in ((np.nonzero(few)[0], SUMMED), (np.nonzero(~few)[0], 2 * len(POINTS) + 4)):
         size = max(1, WORK // (points * width))
         for begin in range(0, len(where), size):
-            part = where[begin : begin + size]
-            r, left, length, top = rows[part], a[part, None], (b - a)[part, None], above[part, None]
+            panels = where[begin : begin + size]
+            r, left, length, top = rows[panels], a[panels, None], (b - a)[panels, None], above[panels, None]
             if points == SUMMED:
                 steps = np.arange(int(np.max(length)))
                 height = np.where(top, 1 - cdf(r, left + steps), cdf(r, left + steps)) ** 2
-                value[part] = np.sum(np.where(steps < length, height, 0), axis=1)
+                value[panels] = np.sum(np.where(steps < length, height, 0), axis=1)
                 continue
             z = np.column_stack([left, left + 0.5 * length * (1 + POINTS), left + length])
             level = _line(cdf, r, z) if discrete else cdf(r, z)
             height = np.where(top, 1 - level, level) ** 2
             both = 0.5 * length * (height[:, 1:-1] @ RULES.T)
             missed = np.sum(np.abs(height[:, [0, -1]] - height[:, 1:-1] @ ENDS.T), axis=1) * (1 - HALF[0])
-            value[part], error[part] = both[:, 0], np.abs(both[:, 0] - both[:, 1]) + 0.5 * length[:, 0] * missed
+            value[panels], error[panels] = both[:, 0], np.abs(both[:, 0] - both[:, 1]) + 0.5 * length[:, 0] * missed
     return value, error
 
 
 def _line(cdf: Cdf, rows: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """Distribution function of whole numbers as lines through the middles of its steps."""
+    """Return the distribution function of whole numbers as lines through the middles of its steps."""
     below = np.floor(z - 0.5)
     share = z - 0.5 - below
     return (1 - share) * cdf(rows, below) + share * cdf(rows, below + 1)

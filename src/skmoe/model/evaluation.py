@@ -22,7 +22,7 @@ def _block_rows(parameters: MoEParameters) -> int:
 
 
 def log_likelihood(parameters: MoEParameters, X: Array, y: Array, weight: Array | None = None) -> float:
-    """Log-likelihood of all rows together."""
+    """Return the log-likelihood of all rows together."""
     fitted = replace(parameters, largest=None)
 
     def kernel(x: Array, t: Array, w: Array | None) -> tuple[Array]:
@@ -33,7 +33,7 @@ def log_likelihood(parameters: MoEParameters, X: Array, y: Array, weight: Array 
 
 
 def responsibility_entropy(parameters: MoEParameters, X: Array, y: Array) -> float:
-    """Entropy of the responsibilities of all rows together: how unsure it is which expert each belongs to."""
+    """Return the entropy of the responsibilities of all rows together: the uncertainty of the assignment."""
 
     def kernel(x: Array, t: Array) -> tuple[Array]:
         return (array_namespace(x).sum(entropy_terms(parameters.responsibilities(x, t))),)
@@ -42,7 +42,7 @@ def responsibility_entropy(parameters: MoEParameters, X: Array, y: Array) -> flo
 
 
 def mean_gate(parameters: MoEParameters, X: Array, weight: Array | None = None) -> np.ndarray:
-    """Mean probability of each expert, (k,)."""
+    """Return the mean probability of each expert, (k,)."""
 
     def kernel(x: Array, w: Array | None) -> tuple[Array]:
         P = parameters.gate_proba(x)
@@ -52,13 +52,13 @@ def mean_gate(parameters: MoEParameters, X: Array, weight: Array | None = None) 
     return total / np.sum(total)
 
 
-def r_squared(law: PredictiveDistribution, X: Array, y: Array, weight: Array | None = None) -> float:
-    """Share of the variance of y that predictions explain, as scikit-learn's ``r2_score`` defines it."""
+def r_squared(distribution: PredictiveDistribution, X: Array, y: Array, weight: Array | None = None) -> float:
+    """Return the share of the variance of y that predictions explain, as scikit-learn's ``r2_score`` defines it."""
     if X.shape[0] < 2:
         warnings.warn("R2 is not defined for fewer than two rows", UndefinedMetricWarning, stacklevel=3)
         return float("nan")
 
-    # sums about an output of the data lose no digits to a far origin, and are zero where all are equal
+    # sums about an output of the data lose no digits to a distant origin, and are zero where all are equal
     one = float(to_numpy(take_rows((y,), np.zeros(1, dtype=np.int64))[0])[0])
 
     def kernel(x: Array, t: Array, w: Array | None) -> tuple[Array, ...]:
@@ -68,13 +68,13 @@ def r_squared(law: PredictiveDistribution, X: Array, y: Array, weight: Array | N
         size = xp.sum(w)
         shifted = t - one
         mean = xp.sum(w * shifted) / size if float(size) else size
-        errors, inside = w * (t - law.mean(x)) ** 2, w * (shifted - mean) ** 2
+        errors, inside = w * (t - distribution.mean(x)) ** 2, w * (shifted - mean) ** 2
         return xp.sum(errors), xp.sum(inside), size * mean**2, size * mean, size
 
     rest, inside, squares, total, size = (
-        float(v) for v in sum_over_blocks(kernel, X, y, weight, block_rows=_block_rows(law.members[0]))
+        float(v) for v in sum_over_blocks(kernel, X, y, weight, block_rows=_block_rows(distribution.members[0]))
     )
-    spread = inside + max(squares - total**2 / size, 0.0)
-    if spread == 0:  # a constant y is explained by a perfect prediction alone
+    variation = inside + max(squares - total**2 / size, 0.0)
+    if variation == 0:  # a constant y is explained by a perfect prediction alone
         return 1.0 if rest == 0 else 0.0
-    return 1.0 - rest / spread
+    return 1.0 - rest / variation

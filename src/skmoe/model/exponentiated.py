@@ -1,4 +1,4 @@
-"""Predictive laws of positive outputs whose logs have a `Mixture` for their law."""
+"""Predictive distributions of positive outputs whose logs have a `Mixture` as distribution."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ __all__ = ["Exponentiated"]
 
 
 def _logs(y: np.ndarray) -> np.ndarray:
-    """Logs of outputs, minus infinity for those of zero or less."""
+    """Return the logs of outputs, minus infinity for those of zero or less."""
     y = np.asarray(y, dtype=np.float64)
     return np.where(y > 0, np.log(np.where(y > 0, y, 1.0)), -np.inf)
 
 
 @dataclass(frozen=True)
 class Exponentiated(Quantiles):
-    """Laws of n rows: those of exp(z) for z with the laws `log`."""
+    """Distributions of n rows: those of exp(z) where z has the distributions `log`."""
 
     log: Mixture
 
@@ -30,45 +30,45 @@ class Exponentiated(Quantiles):
         return len(self.log)
 
     def take(self, rows: Any) -> Exponentiated:
-        """The laws of some rows, by index, mask or slice."""
+        """Return the distributions of some rows, by index, mask or slice."""
         return Exponentiated(self.log.take(rows))
 
     def logpdf(self, y: np.ndarray) -> np.ndarray:
-        """Log density at y."""
+        """Return the log density at y."""
         z, possible = _logs(y), np.asarray(y) > 0
         z = np.where(possible, z, 0.0)
         return np.where(possible, self.log.logpdf(z) - z, -np.inf)
 
     def cdf(self, y: np.ndarray) -> np.ndarray:
-        """Probability of an output of at most y."""
+        """Return the probability of an output of at most y."""
         z, possible = _logs(y), np.asarray(y) > 0
         return np.where(possible, self.log.cdf(np.where(possible, z, 0.0)), 0.0)
 
     def normal_scores(self, y: np.ndarray) -> np.ndarray:
-        """Normal scores of y, which must be positive."""
+        """Return normal scores of y, which must be positive."""
         return self.log.normal_scores(np.log(y))
 
     def standard_scores(self, y: np.ndarray) -> np.ndarray:
-        """Scores of y that have the calibration's standard law where it is right."""
+        """Return the scores of y that have the calibration's standard distribution where it is right."""
         return self.log.standard_scores(np.log(y))
 
     def log_tails(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Log of the probability below y and above y."""
+        """Return the log of the probability below y and above y."""
         z, possible = _logs(y), np.asarray(y) > 0
         below, above = self.log.log_tails(np.where(possible, z, 0.0))
         return np.where(possible, below, -np.inf), np.where(possible, above, 0.0)
 
     def mean(self) -> np.ndarray:
-        """Mean of the mixture, components taken as Gaussian in the logs, (n,)."""
+        """Return the mean of the mixture, components taken as Gaussian in the logs, (n,)."""
         return np.sum(self.log.weights * np.exp(self.log.centers + 0.5 * self.log.scales**2), axis=1)
 
     def std(self) -> np.ndarray:
-        """Standard deviation of the mixture, components taken as Gaussian in the logs, (n,)."""
+        """Return the standard deviation of the mixture, components taken as Gaussian in the logs, (n,)."""
         squares = np.sum(self.log.weights * np.exp(2 * self.log.centers + 2 * self.log.scales**2), axis=1)
         return np.sqrt(np.maximum(squares - self.mean() ** 2, 0.0))
 
     def crps(self, y: np.ndarray) -> np.ndarray:
-        """Continuous ranked probability score at y, (n,), components taken as Gaussian in the logs."""
+        """Return the continuous ranked probability score at y, (n,), components taken as Gaussian in the logs."""
         log = self.log
         plain = Exponentiated(Mixture(log.weights, log.centers, log.scales))
         return plain.integrated_crps(y, log.centers.shape[1], 0.0)
@@ -77,22 +77,22 @@ class Exponentiated(Quantiles):
         return np.exp(self.log._at_tail(tail, upper=upper))
 
     def central(self, score: float) -> np.ndarray:
-        """Outputs whose standard scores are -score and score, (n, 2)."""
+        """Return outputs whose standard scores are -score and score, (n, 2)."""
         return np.exp(self.log.central(score))
 
     def sets(self, log_outside: float) -> list[np.ndarray]:
-        """Smallest sets, as intervals (m, 2) in ascending order, by the log of the probability outside."""
+        """Return the smallest sets, as intervals (m, 2) in ascending order, by the log of the probability outside."""
         if log_outside == -np.inf:
             return [np.array([[0.0, np.inf]]) for _ in range(len(self))]
         levels = np.exp(max(log_outside, -600.0)) * np.array([0.5, 0.1])
         return regions.smallest_sets(self, np.exp(self.log.nodes(levels)), log_outside)
 
     def region(self, coverage: float) -> list[np.ndarray]:
-        """Smallest set of probability `coverage` for each row, as intervals (m, 2) in ascending order."""
+        """Return the smallest set of probability `coverage` for each row, as intervals (m, 2) in ascending order."""
         return self.sets(float(np.log1p(-coverage)))
 
     def log_less_likely(self, y: np.ndarray) -> np.ndarray:
-        """Log probability of an output of lower density than y, (n,)."""
+        """Return the log probability of an output of lower density than y, (n,)."""
         return regions.log_less_likely(self, np.column_stack([np.exp(self.log.nodes([0.05, 1e-3])), y]), y)
 
     def sample(self, rng: np.random.Generator) -> np.ndarray:

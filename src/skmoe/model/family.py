@@ -1,8 +1,8 @@
-r"""What an expert's law is: one object that every kernel asks.
+r"""The distribution of an expert's output: one object that every kernel uses.
 
-A `Family` says how outputs follow the linear predictor :math:`\eta = a^\top x + b` of an expert and its scale. At a
-block of rows it gives a `Law`, which has the log density and its derivatives, so that kernels contain nothing of a
-particular law. With :math:`\tau` the log of the scale, f the log density of an expert:
+A `Family` describes how outputs depend on the linear predictor :math:`\eta = a^\top x + b` of an expert and its scale.
+At a block of rows it gives a `Law`, which has the log density and its derivatives, so that kernels contain nothing
+specific to a family. With :math:`\tau` the log of the scale, f the log density of an expert:
 
 ==================  ======================================================
 ``score``           :math:`\partial f / \partial \eta`
@@ -14,8 +14,8 @@ particular law. With :math:`\tau` the log of the scale, f the log density of an 
 
 Shapes broadcast: predictors are (..., k, b), scales (..., k, 1), outputs (b,).
 
-`Law` and `Family` hold what a law without a scale does, so that a law needs little more than its density, two
-derivatives and its mean. An EM step moves an expert by one guarded Newton step: Gram matrices weighted by
+`Law` and `Family` have the defaults of a distribution without a scale, so that one needs little more than its density,
+two derivatives and its mean. An EM step moves an expert by one guarded Newton step: Gram matrices weighted by
 ``step_weight``, right sides by ``step_score``.
 """
 
@@ -31,14 +31,14 @@ __all__ = ["Family", "Law"]
 
 
 class Law:
-    """The law of each expert at the rows of a block; see the module for the names of derivatives.
+    """The distribution of each expert at the rows of a block; see the module for the names of derivatives.
 
     A subclass has at least `log_density`, `score` and `curvature`.
     """
 
     @property
     def log_density(self) -> Array:
-        """Log density of the outputs, less what is the same for all experts (`Family.log_base`); a new array."""
+        """Log density of the outputs, less the part shared by all experts (`Family.log_base`); a new array."""
         raise NotImplementedError
 
     @property
@@ -78,19 +78,19 @@ class Law:
 
     @property
     def scale_statistic(self) -> Array:
-        """What is summed, weighted by responsibilities, to update the scale."""
+        """Statistic of a row that, summed with responsibilities, updates the scale."""
         return array_namespace(self.score).zeros_like(self.score)
 
 
 class Family:
-    """How outputs follow the linear predictor of an expert.
+    """The distribution of an output given the linear predictor of an expert.
 
     A subclass has at least `name`, `at`, `mean` and, for predictive distributions, `variance`, `cdf` and `sample`.
 
     Attributes
     ----------
     name : str
-        As in the estimator's settings.
+        Its name in the estimator's settings.
     log_base : float
         Part of the log density that is the same for all experts.
     smooth : bool
@@ -100,21 +100,22 @@ class Family:
     has_scale : bool
         Whether a scale is to be learned beside the predictor.
     least_scale : float
-        Least scale of a law that is not a location-scale one.
+        Least scale of a family that is not a location-scale one.
     may_end_at_least_scale : bool
-        Whether the least scale is a law like any other, as Poisson is among negative binomial ones.
+        Whether the least scale is not degenerate, as for negative binomial distributions, which it makes Poisson.
     few_values : bool
-        Whether outputs have few values, so that each tells little and a search needs more rows.
+        Whether outputs have few values, so that each carries little information and a search needs more rows.
     most_coef : float
         Size of a coefficient, on the standardised scale, from which on a fit is degenerate: the likelihood of outputs
         that a line separates rises for ever.
     most_scale_ratio : float
         Ratio of the largest scale of an expert to the smallest from which on a fit is degenerate: an expert of outputs
-        far from all others, where each expert can bear some by itself.
+        far from all others, where each expert can have some of its own.
     least_squares : bool
         Whether one expert is fitted exactly by least squares.
     log_link : bool
-        Whether the predictor is the log of the mean: a line continued beyond an expert's rows then leads to any mean.
+        Whether the predictor is the log of the mean: a line extrapolated beyond an expert's rows then leads to any
+        mean.
     noise_dof : float, array or None
         Where outputs are a centre plus noise, its degrees of freedom, infinite for Gaussian noise; one number, or one
         for each expert.
@@ -123,17 +124,17 @@ class Family:
     columns : int
         Columns of y that an output is given by.
     parts : int
-        Numbers that an output is fitted by: laws take them along a first axis where there are several.
+        Numbers that an output is fitted by, along a first axis where there are several.
     discrete : bool
         Whether outputs are whole numbers.
     lowest, highest : float
         Range of the outputs.
     support : str
-        What outputs can be, in words.
+        Description of possible outputs.
     ratio : str
-        What the exponential of a coefficient is, in words; empty where it is nothing in particular.
+        Name of the exponential of a coefficient, such as odds ratio; empty where it has none.
     scale_name : str
-        What the scale is called in tables.
+        Name of the scale in tables.
     """
 
     name: str
@@ -159,10 +160,10 @@ class Family:
     ratio: str = ""
     scale_name: str = "sigma"
 
-    # -- what kernels ask ---------------------------------------------------------------------------------------------
+    # -- for kernels -------------------------------------------------------------------------------------------------
 
     def at(self, y: Array, eta: Array, scale: Array) -> Law:
-        """The law at a block of rows.
+        """Return the `Law` at a block of rows.
 
         Parameters
         ----------
@@ -181,7 +182,7 @@ class Family:
         raise NotImplementedError
 
     def step_scale(self, scale: np.ndarray) -> np.ndarray:
-        """What `Law.score` is multiplied by in `Law.step_score`.
+        """Return the factor of `Law.score` in `Law.step_score`.
 
         Parameters
         ----------
@@ -198,14 +199,14 @@ class Family:
     def statistic_after(
         self, statistic: np.ndarray, steps: np.ndarray, gradient: np.ndarray, gram: np.ndarray
     ) -> np.ndarray:
-        """Sums (..., k) of `Law.scale_statistic` after experts moved by `steps`, where that is known exactly.
+        """Return sums (..., k) of `Law.scale_statistic` after experts moved by `steps`, where it is known.
 
         Parameters
         ----------
         statistic : array
             Sums over rows of `Law.scale_statistic`, (..., k).
         steps : array
-            How far experts moved, (..., k, D).
+            Steps of the experts, (..., k, D).
         gradient : array
             Right sides of their least squares, (..., k, D).
         gram : array
@@ -223,12 +224,12 @@ class Family:
         statistic: np.ndarray,
         share: np.ndarray,
         dof: float | np.ndarray,
-        spread: float,
+        y_std: float,
         floor: float,
     ) -> np.ndarray:
-        """Scales (..., k) of experts that hold `share` of the rows, from their summed statistics.
+        """Return scales (..., k) of experts that hold `share` of the rows, from their summed statistics.
 
-        A prior (`skmoe.likelihood.penalty`) draws each to the spread of the outputs; none is below `floor`.
+        A prior (`skmoe.likelihood.penalty`) shrinks each towards the standard deviation of the outputs.
 
         Parameters
         ----------
@@ -238,8 +239,8 @@ class Family:
             Sums of responsibilities, (..., k).
         dof : float or array
             Degrees of freedom of the prior, per row; zero for none.
-        spread : float
-            Spread of the outputs, or what stands for it.
+        y_std : float
+            Standard deviation of the outputs, or 1 for families on a relative scale.
         floor : float
             Least scale.
 
@@ -251,7 +252,7 @@ class Family:
         return np.ones_like(statistic)
 
     def scale_slope(self, statistic: np.ndarray, share: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Sums of `Law.scale_score` from those of the statistic and of the responsibilities.
+        """Return the sums of `Law.scale_score` from those of the statistic and of the responsibilities.
 
         Parameters
         ----------
@@ -270,7 +271,7 @@ class Family:
         return np.zeros_like(statistic)
 
     def start_response(self, y: Array) -> Array:
-        """Rough predictors from outputs, for a first fit by least squares.
+        """Return approximate predictors from outputs, for a first fit by least squares.
 
         Parameters
         ----------
@@ -285,7 +286,7 @@ class Family:
         return y
 
     def start_scale(self, residual: np.ndarray) -> np.ndarray:
-        """Scales from the residual scales of that first fit.
+        """Return the scales from the residual scales of that first fit.
 
         Parameters
         ----------
@@ -300,39 +301,39 @@ class Family:
         return np.ones_like(residual)
 
     def for_experts(self, experts: np.ndarray) -> Family:
-        """The law of the given experts, in that order; the family itself unless it has numbers for each expert.
+        """Return the family of the given experts, in that order; itself unless it has parameters for each expert.
 
         Parameters
         ----------
         experts : (m,) array of int
-            Which experts, each as often as wanted.
+            Indices of experts, with repetitions.
 
         Returns
         -------
         Family
-            The law of these.
+            The family of these.
         """
         return self
 
     @property
     def any_experts(self) -> Family:
-        """The law for any number of experts: the family itself unless it has numbers for each expert."""
+        """Family for any number of experts: itself unless it has parameters for each expert."""
         return self
 
     # -- outputs as the caller has them -------------------------------------------------------------------------------
 
     @property
     def base(self) -> Family:
-        """The law of what `working` makes of an output: what is fitted. The family itself, as a rule."""
+        """Family of the transformed response, which is fitted. The family itself by default."""
         return self
 
     @property
     def marginal(self) -> Family:
-        """The law of an output that is seen as it is: what is predicted. The family itself, as a rule."""
+        """Family of a response without bounds or exposure, which is predicted. The family itself by default."""
         return self
 
     def transform_response(self, y: Array) -> Array:
-        """Outputs as `inner` takes them.
+        """Return outputs as `base` takes them.
 
         Parameters
         ----------
@@ -342,12 +343,12 @@ class Family:
         Returns
         -------
         array
-            What is fitted.
+            Transformed responses.
         """
         return y
 
     def typical(self, y: Array) -> Array:
-        """One number for each output, on the scale of `working`, to centre and scale by, (b,).
+        """Return one number for each output, on the scale of `transform_response`, to centre and scale by, (b,).
 
         Parameters
         ----------
@@ -362,7 +363,7 @@ class Family:
         return self.transform_response(y)
 
     def log_jacobian(self, y: Array) -> Array:
-        """Log of the derivative of `working` at outputs, (b,).
+        """Return the log of the derivative of `transform_response` at outputs, (b,).
 
         Parameters
         ----------
@@ -377,7 +378,7 @@ class Family:
         return array_namespace(y).zeros_like(y)
 
     def known(self, y: Array) -> Array:
-        """Whether each output is known, so that it has a density: 1, or 0 for one that has a probability, (b,).
+        """Return 1 for outputs that are known, with a density, and 0 for those that have a probability, (b,).
 
         Parameters
         ----------
@@ -393,7 +394,7 @@ class Family:
         return xp.ones_like(xp.astype(y if y.ndim == 1 else y[:, 0], xp.float64, copy=False))
 
     def impossible(self, y: Array) -> Array:
-        """Which outputs (b,) the law cannot give.
+        """Return which outputs (b,) are impossible.
 
         Parameters
         ----------
@@ -410,7 +411,7 @@ class Family:
     # -- its distribution ---------------------------------------------------------------------------------------------
 
     def mean(self, eta: Array, scale: Array) -> Array:
-        """Mean of the output.
+        """Return the mean of the output.
 
         Parameters
         ----------
@@ -427,7 +428,7 @@ class Family:
         raise NotImplementedError
 
     def variance(self, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Variance of the output, on the host.
+        """Return the variance of the output, on the host.
 
         Parameters
         ----------
@@ -444,7 +445,7 @@ class Family:
         raise NotImplementedError
 
     def cdf(self, y: np.ndarray, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Probability of an output of at most y, on the host.
+        """Return the probability of an output of at most y, on the host.
 
         Parameters
         ----------

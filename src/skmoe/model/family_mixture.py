@@ -1,11 +1,11 @@
-r"""Predictive laws of a block of rows whose experts have any law: counts, positive outputs, 0 and 1.
+r"""Predictive distributions of a block of rows for experts of any family: counts, positive outputs, 0 and 1.
 
-For each row, with components j of weight w and law f,
+For each row, with components j of weight w and density f,
 
 .. math:: p(y) = \sum_j w_j f(y \mid \eta_j, \sigma_j).
 
-Laws of whole numbers have probabilities in place of densities, intervals whose bounds are outputs, and smallest sets
-that are made of outputs: they hold at least the probability asked for.
+Distributions of whole numbers have probabilities in place of densities, intervals whose bounds are outputs, and
+smallest sets that are made of outputs: they hold at least the probability wanted.
 """
 
 from __future__ import annotations
@@ -24,21 +24,23 @@ __all__ = ["FamilyMixture"]
 
 OUTWARDS = 1100  # doublings of a bracket, to the end of the doubles
 HALVINGS = 300
-NODES = np.array([-4.5, -3, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4.5])  # where a component's shape shows
+NODES = np.array(
+    [-4.5, -3, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4.5]
+)  # points that resolve the shape of a component
 TINY = 1e-300
 NEGLIGIBLE = 1e-12  # probability of counts that are left out of sets on either side
 SCORE = 8.2  # normal scores are held within, where the digits of a probability near one end
-MOST_OUTPUTS = 2**22  # of one row among which a smallest set of whole numbers is looked for
+MOST_OUTPUTS = 2**22  # of one row, to find a smallest set of whole numbers among
 
 
 @dataclass(frozen=True)
 class FamilyMixture(Quantiles):
-    """Predictive laws of n rows, on the host; outputs y are (n,), or (n, m) for several for each row.
+    """Predictive distributions of n rows, on the host; outputs y are (n,), or (n, m) for several for each row.
 
     Parameters
     ----------
     family : Family
-        Law of the components.
+        Family of the components.
     weights, eta : (n, K) arrays
         Weights, which add up to one in each row, and predictors of the components.
     scales : (n, K) or (K,) array
@@ -56,53 +58,53 @@ class FamilyMixture(Quantiles):
         return len(self.eta)
 
     def take(self, rows: Any) -> FamilyMixture:
-        """The laws of some rows, by index, mask or slice."""
+        """Return the distributions of some rows, by index, mask or slice."""
         return replace(self, weights=self.weights[rows], eta=self.eta[rows], scales=self.scales[rows])
 
-    def _beside(self, y: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Outputs, weights, predictors and scales along a last axis of components."""
+    def _broadcast(self, y: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return outputs, weights, predictors and scales along a last axis of components."""
         arrays = (self.weights, self.eta, self.scales)
         return y[..., None], *(a[:, None, :] if y.ndim == 2 else a for a in arrays)
 
     # -- density and probability --------------------------------------------------------------------------------------
 
     def logpdf(self, y: np.ndarray) -> np.ndarray:
-        """Log density, or probability, at y."""
+        """Return the log density, or probability, at y."""
         y = np.asarray(y, dtype=np.float64)
         outside = np.asarray(self.family.impossible(y))
-        t, weights, eta, scales = self._beside(np.where(outside, 1.0, y))  # a possible output of every law
+        t, weights, eta, scales = self._broadcast(np.where(outside, 1.0, y))  # a possible output of every family
         terms = self.family.at(t, eta, scales).log_density + self.family.log_base
         return np.where(outside, -np.inf, logsumexp(terms, axis=-1, b=weights))
 
     def cdf(self, y: np.ndarray) -> np.ndarray:
-        """Probability of an output of at most y."""
-        t, weights, eta, scales = self._beside(np.asarray(y, dtype=np.float64))
+        """Return the probability of an output of at most y."""
+        t, weights, eta, scales = self._broadcast(np.asarray(y, dtype=np.float64))
         return np.clip(np.sum(weights * self.family.cdf(t, eta, scales), axis=-1), 0.0, 1.0)
 
     def log_tails(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Log of the probability below y and above y."""
+        """Return the log of the probability below y and above y."""
         below = self.cdf(y)
         return np.log(np.maximum(below, TINY)), np.log(np.maximum(1 - below, TINY))
 
     def normal_scores(self, y: np.ndarray) -> np.ndarray:
-        """Normal scores of y; those of whole numbers are at half their probability."""
+        """Return normal scores of y; those of whole numbers are at half their probability."""
         level = self.cdf(y)
         if self.family.discrete:
             level = level - 0.5 * self.pdf(y)
         return np.clip(ndtri(np.clip(level, 0.0, 1.0)), -SCORE, SCORE)
 
     def standard_scores(self, y: np.ndarray) -> np.ndarray:
-        """The same: these laws are not calibrated."""
+        """Return the normal scores: these distributions are not calibrated."""
         return self.normal_scores(y)
 
     # -- moments and quantiles ----------------------------------------------------------------------------------------
 
     def mean(self) -> np.ndarray:
-        """Mean of the mixture, (n,)."""
+        """Return the mean of the mixture, (n,)."""
         return np.sum(self.weights * self.family.mean(self.eta, self.scales), axis=1)
 
     def std(self) -> np.ndarray:
-        """Standard deviation of the mixture, (n,)."""
+        """Return the standard deviation of the mixture, (n,)."""
         means = self.family.mean(self.eta, self.scales)
         about = (means - self.mean()[:, None]) ** 2
         return np.sqrt(np.sum(self.weights * (self.family.variance(self.eta, self.scales) + about), axis=1))
@@ -112,20 +114,20 @@ class FamilyMixture(Quantiles):
         return self._at_level(level)
 
     def central(self, score: float) -> np.ndarray:
-        """Outputs whose standard scores are -score and score, (n, 2)."""
+        """Return outputs whose standard scores are -score and score, (n, 2)."""
         levels = (float(ndtr(-score)), float(ndtr(score)))
         return np.stack([self._at_level(np.full(len(self), p)) for p in levels], axis=1)
 
     def _at_level(self, level: np.ndarray) -> np.ndarray:
-        """Least output at which the probability of at most that is `level`, (n,)."""
+        """Return the least output at which the probability of at most that is `level`, (n,)."""
         family, discrete = self.family, self.family.discrete
         q = np.where(level <= 0, family.lowest, family.highest)
         rows = np.nonzero((level > 0) & (level < 1))[0]
-        part, level = self.take(rows), level[rows]
-        low, high = part._bracket(level)
+        inside, level = self.take(rows), level[rows]
+        low, high = inside._bracket(level)
         for _ in range(HALVINGS):
             middle = np.floor(0.5 * (low + high)) if discrete else 0.5 * (low + high)
-            enough = part.cdf(middle) >= level
+            enough = inside.cdf(middle) >= level
             low, high = np.where(enough, low, middle), np.where(enough, middle, high)
             width = 1.0 if discrete else 1e-14 * (np.abs(low) + np.abs(high))
             if np.all(high - low <= width):
@@ -134,7 +136,7 @@ class FamilyMixture(Quantiles):
         return q
 
     def _bracket(self, level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Outputs whose probabilities are below, and at least, the given ones."""
+        """Return outputs whose probabilities are below, and at least, the given ones."""
         family, mean, step = self.family, self.mean(), self.std() + float(self.family.discrete)
         step = np.where(np.isfinite(step) & (step > 0), step, 1.0)
         ends = []
@@ -155,24 +157,24 @@ class FamilyMixture(Quantiles):
     # -- scores -------------------------------------------------------------------------------------------------------
 
     def crps(self, y: np.ndarray) -> np.ndarray:
-        """Continuous ranked probability score at y, (n,)."""
+        """Return the continuous ranked probability score at y, (n,)."""
         family = self.family
         return self.integrated_crps(y, self.K, family.lowest, family.highest, discrete=family.discrete)
 
     # -- smallest sets ------------------------------------------------------------------------------------------------
 
     def _nodes(self) -> np.ndarray:
-        """Outputs between which the density changes little, or in one direction."""
+        """Return the outputs between which the density changes little, or in one direction."""
         mean = np.asarray(self.family.mean(self.eta, self.scales))[:, :, None]
-        spread = np.sqrt(self.family.variance(self.eta, self.scales))[:, :, None]
+        deviation = np.sqrt(self.family.variance(self.eta, self.scales))[:, :, None]
         if self.family.lowest == 0:  # positive outputs: even steps of their logs
-            around = mean * np.exp(np.sqrt(np.log1p((spread / mean) ** 2)) * NODES)
+            around = mean * np.exp(np.sqrt(np.log1p((deviation / mean) ** 2)) * NODES)
         else:
-            around = mean + spread * NODES
+            around = mean + deviation * NODES
         return around.reshape(len(self), -1)
 
     def sets(self, log_outside: float) -> list[np.ndarray]:
-        """Smallest sets, as intervals (m, 2) in ascending order, by the log of the probability outside."""
+        """Return the smallest sets, as intervals (m, 2) in ascending order, by the log of the probability outside."""
         if log_outside == -np.inf:
             return [np.array([[self.family.lowest, self.family.highest]]) for _ in range(len(self))]
         if not self.family.discrete:
@@ -180,19 +182,19 @@ class FamilyMixture(Quantiles):
         return [self._set_of_numbers(i, float(np.exp(log_outside))) for i in range(len(self))]
 
     def region(self, coverage: float) -> list[np.ndarray]:
-        """Smallest set of probability `coverage` for each row, as intervals (m, 2) in ascending order."""
+        """Return the smallest set of probability `coverage` for each row, as intervals (m, 2) in ascending order."""
         return self.sets(float(np.log1p(-coverage)))
 
     def _numbers(self, row: int, outside: float) -> tuple[np.ndarray, np.ndarray]:
-        """Outputs of a row that all but a negligible part of its probability is on, and their probabilities."""
-        law = self.take(slice(row, row + 1))
-        low, high = law.bounds(NEGLIGIBLE * outside)[0]
+        """Return the outputs of a row that have all but a negligible probability, and their probabilities."""
+        one = self.take(slice(row, row + 1))
+        low, high = one.bounds(NEGLIGIBLE * outside)[0]
         if not high - low < MOST_OUTPUTS:
             raise ValueError(
-                f"a smallest set of whole numbers between {low:g} and {high:g} cannot be had; use interval instead"
+                f"a smallest set of whole numbers between {low:g} and {high:g} cannot be computed; use interval instead"
             )
         numbers = np.arange(low, high + 1)
-        return numbers, law.pdf(numbers[None, :])[0]
+        return numbers, one.pdf(numbers[None, :])[0]
 
     def _set_of_numbers(self, row: int, outside: float) -> np.ndarray:
         numbers, probability = self._numbers(row, outside)
@@ -203,7 +205,7 @@ class FamilyMixture(Quantiles):
         return np.column_stack([chosen[np.append(0, breaks + 1)], chosen[np.append(breaks, len(chosen) - 1)]])
 
     def log_less_likely(self, y: np.ndarray) -> np.ndarray:
-        """Log probability of an output of lower density than y, (n,)."""
+        """Return the log probability of an output of lower density than y, (n,)."""
         if not self.family.discrete:
             return regions.log_less_likely(self, np.column_stack([self._nodes(), y]), y)
         found, at_y = np.empty(len(self)), self.pdf(y)
@@ -212,7 +214,7 @@ class FamilyMixture(Quantiles):
             found[i] = 1 - np.sum(probability[probability >= at_y[i] * (1 - 1e-12)])
         return np.log(np.maximum(found, TINY))
 
-    # -- drawing ------------------------------------------------------------------------------------------------------
+    # -- sampling -----------------------------------------------------------------------------------------------------
 
     def sample(self, rng: np.random.Generator) -> np.ndarray:
         """Draw an output for each row, (n,)."""

@@ -33,13 +33,13 @@ __all__ = [
 ]
 
 
-INFORMATION_COPIES = 4  # held at once in a step: packed, laid out, with its floor, factored
+INFORMATION_COPIES = 4  # held at once in a step: packed, laid out, regularised, factored
 LAST_STEP = 1e-4
-"""A relative Newton step this small is the last: what it leaves, its square, is below any use of the gate."""
+"""A relative Newton step this small is the last: the remaining error, its square, is negligible."""
 
 
 def log_sum_exp(L: Array) -> tuple[Array, Array]:
-    """Log of the sum of exponentials over channels (..., k, b), and the normalised exponentials."""
+    """Return the log of the sum of exponentials over channels (..., k, b), and the normalised exponentials."""
     xp = array_namespace(L)
     top = xp.max(L, axis=-2, keepdims=True)
     E = xp.exp(L - top)
@@ -49,13 +49,13 @@ def log_sum_exp(L: Array) -> tuple[Array, Array]:
 
 
 def softmax(L: Array) -> tuple[Array, Array]:
-    """Softmax over channels of logits (..., k, b), and its log."""
+    """Return the softmax over channels of logits (..., k, b), and its log."""
     log_total, P = log_sum_exp(L)
     return P, L - log_total[..., None, :]
 
 
 def with_zero_row(W: np.ndarray) -> np.ndarray:
-    """Gate vectors (k-1, D) with the zero row of the last expert, (k, D)."""
+    """Return the gate vectors (k-1, D) with the zero row of the last expert, (k, D)."""
     return np.vstack([W, np.zeros((1, W.shape[1]))])
 
 
@@ -74,32 +74,32 @@ class GateSums(NamedTuple):
 
 
 def gate_channels(P: Array, weight: Array | None = None) -> Array:
-    r"""Weights :math:`p_i (\delta_{ij} - p_j)`, i <= j < k, of the Hessian's blocks: (k (k - 1) / 2, b).
+    r"""Return weights :math:`p_i (\delta_{ij} - p_j)`, i <= j < k, of the Hessian's blocks: (k (k - 1) / 2, b).
 
-    Times row weights (b,), where there are any.
+    They are multiplied by row weights (b,), where there are any.
     """
     xp = array_namespace(P)
     Q = P[:-1, :]
-    own = Q if weight is None else Q * weight
+    weighted_Q = Q if weight is None else Q * weight
     rows = []
     for i in range(Q.shape[0]):
-        rows.append((own[i, :] * (1 - Q[i, :]))[None, :])
+        rows.append((weighted_Q[i, :] * (1 - Q[i, :]))[None, :])
         if i + 1 < Q.shape[0]:
-            rows.append(-own[i, :] * Q[i + 1 :, :])
+            rows.append(-weighted_Q[i, :] * Q[i + 1 :, :])
     return xp.concat(rows, axis=0)
 
 
 def gate_kernel(
     R: Array, P: Array, log_P: Array, V: Array, weight: Array | None = None, *, every: int = 1
 ) -> tuple[Array, Array, Array]:
-    """Sums over a block's rows of Q, its gradient (k-1, D) and its packed negative Hessian.
+    """Return the sums over a block's rows of Q, its gradient (k-1, D) and its packed negative Hessian.
 
     Parameters
     ----------
-    R : (k, b) targets            P, log_P : (k, b) the gate at the point asked for, and its log
+    R : (k, b) targets            P, log_P : (k, b) the gate at that point, and its log
     V : (D, b) gate inputs        weight : (b,) row weights, default 1
     every : int
-        Take the Hessian from one row in so many, scaled up: it only has to point the way.
+        Take the Hessian from one row in so many, scaled up: it only sets the direction of a step.
     """
     xp = array_namespace(V)
     E, value = R - P, R * log_P
@@ -119,29 +119,29 @@ def gate_sums(value: Array, gradient: Array, packed: Array) -> GateSums:
 
 
 def project_rows(W: np.ndarray, radius: float | None) -> np.ndarray:
-    """Nearest point whose rows have length at most `radius`."""
+    """Return the nearest point whose rows have length at most `radius`."""
     if radius is None:
         return W
     length = np.linalg.norm(W, axis=1, keepdims=True)
     return W * np.minimum(1.0, radius / np.maximum(length, np.finfo(float).tiny))
 
 
-def _solve(H: np.ndarray, right: np.ndarray, floor: float) -> np.ndarray:
-    """Solution of a positive definite system; curvatures that rounding made smaller than `floor` count as that."""
+def _solve(H: np.ndarray, right: np.ndarray, least: float) -> np.ndarray:
+    """Solve a positive definite system; eigenvalues that rounding made smaller than `least` count as that."""
     factor, info = linalg.lapack.dpotrf(H, lower=1)
     if info == 0:
         return linalg.cho_solve((factor, True), right)
     values, vectors = linalg.eigh(H)
-    return vectors @ ((vectors.T @ right) / np.maximum(values, floor))
+    return vectors @ ((vectors.T @ right) / np.maximum(values, least))
 
 
 def _newton_target(W: np.ndarray, sums: GateSums, radius: float | None) -> np.ndarray:
-    """Maximiser of the quadratic model at `W`, over the ball when there is one."""
+    """Return the maximiser of the quadratic model at `W`, over the ball when there is one."""
     H, gradient = sums.information, sums.gradient
-    # a direction that no row informs must not be moved along: a floor far below any real curvature does that
-    floor = 1e-12 * max(np.trace(H) / H.shape[0], np.finfo(float).tiny)
-    H = H + floor * np.eye(H.shape[0])
-    target = W + _solve(H, gradient.ravel(), floor).reshape(W.shape)
+    # keeps the gate in place along directions without information; far below any real curvature
+    least = 1e-12 * max(np.trace(H) / H.shape[0], np.finfo(float).tiny)
+    H = H + least * np.eye(H.shape[0])
+    target = W + _solve(H, gradient.ravel(), least).reshape(W.shape)
     if radius is None or np.all(np.linalg.norm(target, axis=1) <= radius):
         return target
     # accelerated projected gradient on the small quadratic; no pass over the rows
@@ -166,30 +166,30 @@ def maximise_gate(
     radius: float | None = None,
     max_steps: int = 50,
 ) -> np.ndarray:
-    """Newton steps on a gate objective, each halved until the objective does not fall.
+    """Maximise a gate objective by Newton steps, each halved until the objective does not fall.
 
     Parameters
     ----------
     sums : callable
         Value, gradient and information at a (k-1, D) gate: one pass over the rows.
-    W, first : the start and `sums` there
+    W, first : the start and `sums` at it
     radius : float, optional
         Rows of the gate stay within this length.
     """
-    here = first
+    current = first
     for _ in range(max_steps):
-        step = _newton_target(W, here, radius) - W
+        step = _newton_target(W, current, radius) - W
         if np.max(np.abs(step)) <= LAST_STEP * (1 + np.max(np.abs(W))):
             return W + step
-        if np.sum(step * here.gradient) <= np.finfo(float).eps * (1 + abs(here.value)):
-            return W  # along directions that separate the rows steps stay long when there is nothing left to gain
+        if np.sum(step * current.gradient) <= np.finfo(float).eps * (1 + abs(current.value)):
+            return W  # along directions that separate the rows steps stay long after the objective has converged
         shrink = 1.0
-        there = sums(W + step)
+        trial = sums(W + step)
         # rounding in a sum of n terms must not be taken for a loss
-        while not there.value >= here.value - 1e-13 * abs(here.value):
+        while not trial.value >= current.value - 1e-13 * abs(current.value):
             shrink *= 0.5
             if shrink < 1e-10:
                 return W
-            there = sums(W + shrink * step)
-        W, here = W + shrink * step, there
+            trial = sums(W + shrink * step)
+        W, current = W + shrink * step, trial
     return W

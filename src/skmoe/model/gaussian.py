@@ -24,38 +24,38 @@ class NoiseFamily(Family):
     has_scale = True
 
     def step_scale(self, scale: np.ndarray) -> np.ndarray:
-        """The squared scale, which cancels in the M-step."""
+        """Return the squared scale, which cancels in the M-step."""
         return scale**2
 
     def statistic_after(
         self, statistic: np.ndarray, steps: np.ndarray, gradient: np.ndarray, gram: np.ndarray
     ) -> np.ndarray:
-        """Squared residuals after linear experts moved, weights as before: no other pass over the rows."""
-        curve = np.sum((gram @ steps[..., None])[..., 0] * steps, axis=-1)
-        return statistic - 2 * np.sum(steps * gradient, axis=-1) + curve
+        """Return squared residuals after linear experts moved, without another pass over the rows."""
+        quadratic = np.sum((gram @ steps[..., None])[..., 0] * steps, axis=-1)
+        return statistic - 2 * np.sum(steps * gradient, axis=-1) + quadratic
 
     def updated_scales(
         self,
         statistic: np.ndarray,
         share: np.ndarray,
         dof: float | np.ndarray,
-        spread: float,
+        y_std: float,
         floor: float,
     ) -> np.ndarray:
-        r"""Root mean square residuals, drawn to the spread of the outputs.
+        r"""Return root mean square residuals, shrunk towards the standard deviation of the outputs.
 
         With :math:`v` the variance over that of the outputs, :math:`S` the statistic in the same units, :math:`N` the
         share and :math:`\nu` the degrees of freedom, :math:`S / v - N - \nu (v - 1) / (v + 1)` is zero.
         """
-        left = np.maximum(statistic, floor**2 * share) / spread**2
+        left = np.maximum(statistic, floor**2 * share) / y_std**2
         a, b = share + dof, left - share + dof
         root = np.sqrt(b * b + 4 * a * left)
         # the positive one of two roots, by the form that does not cancel
         ratio = np.where(b > 0, b + root, 4 * a * left / np.where(b > 0, 1.0, root - b)) / (2 * a)
-        return np.maximum(spread * np.sqrt(ratio), floor)
+        return np.maximum(y_std * np.sqrt(ratio), floor)
 
     def scale_slope(self, statistic: np.ndarray, share: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Squared standardised residuals less responsibilities."""
+        """Return squared standardised residuals less responsibilities."""
         return statistic / scale**2 - share
 
 
@@ -96,7 +96,7 @@ class GaussianLaw(Law):
 
     @property
     def curvature(self) -> Array:
-        """Squared slope less residual times bend, over variance."""
+        """Squared slope less residual times second derivative, over variance."""
         weight = 1 / self.scale**2
         if self.g.linear:
             return weight
@@ -147,7 +147,7 @@ class GaussianFamily(NoiseFamily):
 
     @classmethod
     def linear(cls) -> GaussianFamily:
-        """Gaussian noise about the predictor itself."""
+        """Return Gaussian noise about the predictor itself."""
         return cls(get_activation("linear"))
 
     name = "gaussian"
@@ -155,33 +155,33 @@ class GaussianFamily(NoiseFamily):
 
     @property
     def smooth(self) -> bool:  # type: ignore[override]
-        """Whether the activation has no kinks."""
+        """Return whether the activation has no kinks."""
         return not self.g.kinks
 
     @property
     def location_scale(self) -> bool:  # type: ignore[override]
-        """Whether experts are linear."""
+        """Return whether experts are linear."""
         return self.g.linear
 
     @property
     def least_squares(self) -> bool:  # type: ignore[override]
-        """Whether experts are linear."""
+        """Return whether experts are linear."""
         return self.g.linear
 
     def at(self, y: Array, eta: Array, scale: Array) -> GaussianLaw:
-        """The law at a block of rows."""
+        """Return the `Law` at a block of rows."""
         return GaussianLaw(self.g, eta, y - self.g(eta), scale)
 
     def mean(self, eta: Array, scale: Array) -> Array:
-        """Mean of the output."""
+        """Return the mean of the output."""
         return self.g(eta)
 
     def variance(self, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Variance of the noise."""
+        """Return the variance of the noise."""
         return np.broadcast_to(scale**2, np.broadcast_shapes(np.shape(eta), np.shape(scale)))
 
     def cdf(self, y: np.ndarray, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Probability of an output of at most y."""
+        """Return the probability of an output of at most y."""
         return ndtr((y - self.g(eta)) / scale)
 
     def sample(self, eta: np.ndarray, scale: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -191,26 +191,26 @@ class GaussianFamily(NoiseFamily):
     def statistic_after(
         self, statistic: np.ndarray, steps: np.ndarray, gradient: np.ndarray, gram: np.ndarray
     ) -> np.ndarray:
-        """Squared residuals after the step, for linear experts; those of others wait for the next pass."""
+        """Return squared residuals after the step, for linear experts; those of others are left to the next pass."""
         return super().statistic_after(statistic, steps, gradient, gram) if self.g.linear else statistic
 
     def _line(self) -> tuple[float, float]:
-        """Slope and level of the line through g(-1) and g(1), which has the right signs; EM bends it."""
+        """Return slope and intercept of the line through g(-1) and g(1), a start with the right signs."""
         if self.g.linear:
             return 1.0, 0.0
         low, high = np.asarray(self.g(np.array([-1.0, 1.0])))
         return float((high - low) / 2) or 1.0, float((high + low) / 2)
 
     def start_response(self, y: Array) -> Array:
-        """Outputs taken back through a line near g."""
-        slope, level = self._line()
-        return y if self.g.linear else (y - level) / slope
+        """Return outputs mapped through the inverse of a line near g."""
+        slope, intercept = self._line()
+        return y if self.g.linear else (y - intercept) / slope
 
     def start_scale(self, residual: np.ndarray) -> np.ndarray:
-        """Residual scales taken through the same line."""
+        """Return residual scales mapped through the same line."""
         return abs(self._line()[0]) * residual
 
 
 def as_family(value: Any) -> Family:
-    """A family as it is, or Gaussian noise about an activation given by name, callable or `Activation`."""
+    """Return a family as given, or Gaussian noise about an activation given by name, callable or `Activation`."""
     return value if isinstance(value, Family) else GaussianFamily(get_activation(value))

@@ -1,10 +1,10 @@
-r"""Predictive laws of a block of rows: mixtures of Gaussian and Student components, with corrected levels.
+r"""Predictive distributions of a block of rows: mixtures of Gaussian and Student components, with corrected levels.
 
 For each row, with components j of weight w, centre m, scale s and degrees of freedom nu,
 
 .. math:: F(y) = \sum_j w_j\, T_{\nu_j}\big((y - m_j) / s_j\big)
 
-and a `Calibration`, where there is one, takes F to the law that is reported.
+and a `Calibration`, where there is one, maps F to the distribution that is reported.
 """
 
 from __future__ import annotations
@@ -25,17 +25,19 @@ from skmoe.model.quantiles import LAST_LEVEL, Quantiles
 __all__ = ["Mixture"]
 
 WORK = 2**22  # values of the largest temporary
-NODES = np.array([-4.5, -3, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4.5])  # where a component's shape shows
+NODES = np.array(
+    [-4.5, -3, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4.5]
+)  # points that resolve the shape of a component
 MOST_NODES = 512  # of one row; memory is planned for so many
-LEAST_OUTSIDE = float(np.log(1e-12))  # log probability that the smallest set of a calibrated law can leave out
+LEAST_OUTSIDE = float(np.log(1e-12))  # log probability that the smallest set of a calibrated distribution can leave out
 
 
 @dataclass(frozen=True)
 class Mixture(Components, Quantiles):
-    """Predictive laws of n rows, on the host.
+    """Predictive distributions of n rows, on the host.
 
     Outputs y are (n,), one for each row, or (n, m), several for each; results have their shape. A calibration corrects
-    levels and spread; `mean` is that of the mixture with and without one.
+    levels and scale; `mean` is that of the mixture with and without one.
 
     Parameters
     ----------
@@ -51,16 +53,16 @@ class Mixture(Components, Quantiles):
 
     calibration: Calibration | None = None
 
-    def _small_parts(self, lost: float) -> Iterator[Mixture]:
-        """The laws in blocks of rows so small that all components at all `nodes` of each row fit into memory.
+    def _small_blocks(self, lost: float) -> Iterator[Mixture]:
+        """Yield the distributions in blocks of rows, so that all components at all `nodes` of each row fit into memory.
 
         Components that hold a share of at most `lost` together are left out.
         """
         size = max(1, WORK // (MOST_NODES * self.centers.shape[1]))
         for start in range(0, len(self), size):
-            yield self.take(slice(start, start + size))._without_light(lost)
+            yield self.take(slice(start, start + size))._without_negligible(lost)
 
-    def _without_light(self, lost: float) -> Mixture:
+    def _without_negligible(self, lost: float) -> Mixture:
         order = np.argsort(-self.weights, axis=1)
         rest = 1 - np.cumsum(np.take_along_axis(self.weights, order, axis=1), axis=1)
         order = order[:, : 1 + int(np.max(np.sum(rest > lost, axis=1)))]
@@ -73,37 +75,38 @@ class Mixture(Components, Quantiles):
     # -- density and probability --------------------------------------------------------------------------------------
 
     def logpdf(self, y: np.ndarray) -> np.ndarray:
-        """Log density at y."""
+        """Return the log density at y."""
         raw = self.raw_logpdf(y)
         return raw if self.calibration is None else raw + self.calibration.log_slope(self.normal_scores(y))
 
     def cdf(self, y: np.ndarray) -> np.ndarray:
-        """Probability of an output of at most y: uniform over new rows where the law is right (PIT)."""
+        """Return the probability of an output of at most y: uniform over rows if the distribution is right (PIT)."""
         if self.calibration is not None:
             return self.calibration.levels(self.normal_scores(y))
         tail, upper = self.tail(y)
         return np.where(upper, 1 - tail, tail)
 
     def standard_scores(self, y: np.ndarray) -> np.ndarray:
-        """Scores of y that have the calibration's standard law where it is right: Student, or Gaussian without one."""
+        """Return scores of y, Student if the calibration is right, or Gaussian without one."""
         z = self.normal_scores(y)
         return z if self.calibration is None else self.calibration.standardised(z)
 
     def log_tails(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Log of the probability below y and above y, finite for finite y."""
+        """Return the log of the probability below y and above y, finite for finite y."""
         s, dof = self.standard_scores(y), None if self.calibration is None else self.calibration.dof
         return student.log_cdf(s, dof), student.log_cdf(-s, dof)
 
     # -- moments ------------------------------------------------------------------------------------------------------
 
     def std(self) -> np.ndarray:
-        """Root mean squared deviation from `mean`, (n,).
+        """Return the root mean squared deviation from `mean`, (n,).
 
-        Where a law is calibrated, or has Student components of 2 degrees of freedom or fewer, outputs beyond the
-        quantiles of level 1e-6 on either side count as if they were at these quantiles, so that it is always finite.
+        Where a distribution is calibrated, or has Student components of 2 degrees of freedom or fewer, outputs beyond
+        the quantiles of level 1e-6 on either side count as if they were at these quantiles, so that it is always
+        finite.
         """
         if self.calibration is not None or (self.dof is not None and np.any(self.dof <= 2)):
-            return np.concatenate([np.empty(0), *(part._winsorised_std() for part in self._small_parts(1e-9))])
+            return np.concatenate([np.empty(0), *(block._winsorised_std() for block in self._small_blocks(1e-9))])
         variance = self.scales**2
         if self.dof is not None:
             variance = variance / (1 - 2 / self.dof)
@@ -120,37 +123,37 @@ class Mixture(Components, Quantiles):
     # -- scores -------------------------------------------------------------------------------------------------------
 
     def crps(self, y: np.ndarray) -> np.ndarray:
-        """Continuous ranked probability score at y, (n,): in closed form for plain Gaussian mixtures."""
+        """Return the continuous ranked probability score at y, (n,): in closed form for plain Gaussian mixtures."""
         if self.calibration is None and self.dof is None:
             return gaussian_mixture_crps(self.weights, self.centers, self.scales, y)
-        parts, start = [np.empty(0)], 0
-        for part in self._small_parts(1e-9):
-            parts.append(part.integrated_crps(y[start : start + len(part)], part.centers.shape[1]))
-            start += len(part)
-        return np.concatenate(parts)
+        scores, start = [np.empty(0)], 0
+        for block in self._small_blocks(1e-9):
+            scores.append(block.integrated_crps(y[start : start + len(block)], block.centers.shape[1]))
+            start += len(block)
+        return np.concatenate(scores)
 
     # -- quantiles ----------------------------------------------------------------------------------------------------
 
     def central(self, score: float) -> np.ndarray:
-        """Outputs whose standard scores are -score and score, (n, 2)."""
+        """Return outputs whose standard scores are -score and score, (n, 2)."""
         return np.stack([self._at_score(sign * np.full(len(self), score)) for sign in (-1.0, 1.0)], axis=1)
 
     def _at_tail(self, tail: Any, *, upper: Any) -> np.ndarray:
-        """Output below which, or above which, the probability is `tail`."""
+        """Return the output below which, or above which, the probability is `tail`."""
         score = student.quantile(tail, None if self.calibration is None else self.calibration.dof)
         return self._at_score(np.broadcast_to(np.where(upper, -score, score), len(self)))
 
     def _at_score(self, score: np.ndarray) -> np.ndarray:
-        """Output of each row with a given standard score."""
+        """Return the output of each row with a given standard score."""
         z = score if self.calibration is None else self.calibration.normal(score)
         return self.at_log_tail(log_ndtr(-np.abs(z)), np.where(z > 0, -1.0, 1.0))
 
     # -- smallest sets ------------------------------------------------------------------------------------------------
 
     def nodes(self, levels: Any) -> np.ndarray:
-        """Outputs between which the density changes little, or in one direction; last the bounds of the last level."""
+        """Return outputs between which the density is nearly monotone; last the bounds of the last level."""
         near = (self.centers[:, :, None] + self.scales[:, :, None] * NODES).reshape(len(self), -1)
-        if near.shape[1] > MOST_NODES:  # many components overlap, and a part of their nodes shows the same
+        if near.shape[1] > MOST_NODES:  # many components overlap, and a subset of their nodes is enough
             chosen = np.linspace(0, near.shape[1] - 1, max(MOST_NODES - self.centers.shape[1], MOST_NODES // 2)).astype(
                 np.intp
             )
@@ -158,11 +161,11 @@ class Mixture(Components, Quantiles):
         return np.column_stack([near, *(self.bounds(level) for level in levels)])
 
     def region(self, coverage: float) -> list[np.ndarray]:
-        """Smallest set of probability `coverage` for each row, as intervals (m, 2) in ascending order."""
+        """Return the smallest set of probability `coverage` for each row, as intervals (m, 2) in ascending order."""
         return self.sets(float(np.log1p(-coverage)))
 
     def sets(self, log_outside: float) -> list[np.ndarray]:
-        """Smallest sets, as intervals (m, 2) in ascending order, by the log of the probability outside.
+        """Return the smallest sets, as intervals (m, 2) in ascending order, by the log of the probability outside.
 
         Where levels are calibrated, sets that would leave less than 1e-12 out are the whole line: that far out the
         density has too few digits to find where they end.
@@ -171,20 +174,20 @@ class Mixture(Components, Quantiles):
             return [np.array([[-np.inf, np.inf]]) for _ in range(len(self))]
         levels = np.exp(max(log_outside, LEAST_LOG)) * np.array([0.5, 0.1])
         found: list[np.ndarray] = []
-        for part in self._small_parts(1e-6 * float(levels[0])):
-            found += regions.smallest_sets(part, part.nodes(levels), log_outside)
+        for block in self._small_blocks(1e-6 * float(levels[0])):
+            found += regions.smallest_sets(block, block.nodes(levels), log_outside)
         return found
 
     def log_less_likely(self, y: np.ndarray) -> np.ndarray:
-        """Log probability of an output of lower density than y, (n,): outside the smallest set that holds y."""
-        parts, start = [np.empty(0)], 0
-        for part in self._small_parts(1e-12):
-            t = y[start : start + len(part)]
-            parts.append(regions.log_less_likely(part, np.column_stack([part.nodes([0.05, 1e-3]), t]), t))
-            start += len(part)
-        return np.concatenate(parts)
+        """Return the log probability outside the smallest set that holds y, (n,)."""
+        found, start = [np.empty(0)], 0
+        for block in self._small_blocks(1e-12):
+            t = y[start : start + len(block)]
+            found.append(regions.log_less_likely(block, np.column_stack([block.nodes([0.05, 1e-3]), t]), t))
+            start += len(block)
+        return np.concatenate(found)
 
-    # -- drawing ------------------------------------------------------------------------------------------------------
+    # -- sampling -----------------------------------------------------------------------------------------------------
 
     def sample(self, rng: np.random.Generator) -> np.ndarray:
         """Draw an output for each row, (n,)."""

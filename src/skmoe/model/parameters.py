@@ -43,15 +43,15 @@ class MoEParameters:
     c : (k,) array, default 0
         Gate intercepts.
     family : Family, or the name of an activation, a callable or Activation
-        Law of an expert's output; an activation stands for Gaussian noise about it.
+        Distribution of an expert's output; an activation stands for Gaussian noise about it.
     origin : (d,) array, optional
-        What `b` and `c` are intercepts at, zero by default. Where a column lies far from zero beside its spread, sums
-        of coefficients times inputs have lost their digits; counted from a value of the column they have not.
+        Inputs at which `b` and `c` are intercepts, zero by default. Where a column lies far from zero relative to its
+        standard deviation, sums of coefficients times inputs would lose digits without it.
     largest : (k,) array, optional
-        Largest predictors of experts with a log link: in predictions larger ones count as these, since a line that is
-        continued beyond an expert's rows leads to any mean; see `skmoe.likelihood.largest`.
+        Largest predictors of experts with a log link: predictions are bounded by them, since a line extrapolated
+        beyond an expert's rows leads to any mean; see `skmoe.likelihood.largest`.
     offset : bool
-        Whether the last input is added to every predictor, and no part of what `largest` holds.
+        Whether the last input is added to every predictor, outside the bound `largest`.
     """
 
     A: np.ndarray
@@ -110,11 +110,11 @@ class MoEParameters:
 
     @property
     def marginal(self) -> MoEParameters:
-        """The same model of outputs that are seen as they are; see `Family.marginal`."""
+        """Parameters with the marginal family; see `Family.marginal`."""
         return self if self.family.marginal is self.family else replace(self, family=self.family.marginal)
 
     def permuted(self, order: Any) -> MoEParameters:
-        """The same model with experts in another order; the gate's last row is made zero again."""
+        """Return the model with experts in another order, and the gate relative to the new last one."""
         order = np.asarray(order)
         W, c = self.W[order], self.c[order]
         A, b, sigma = self.A[order], self.b[order], self.sigma[order]
@@ -124,14 +124,14 @@ class MoEParameters:
 
     @property
     def with_offset(self) -> MoEParameters:
-        """The same model of one input more, the last, which is added to the predictor of every expert."""
+        """Model with one more input, the last, which is added to the predictor of every expert."""
         one, none = np.ones((*self.A.shape[:-1], 1)), np.zeros((len(self.W), 1))
         origin = None if self.origin is None else np.append(self.origin, 0.0)
         A, W = np.concatenate([self.A, one], axis=-1), np.concatenate([self.W, none], axis=-1)
         return replace(self, A=A, W=W, origin=origin, offset=True)
 
     def from_origin(self, X: Array) -> Array:
-        """Inputs (n, d) less the origin, which `b` and `c` are intercepts at."""
+        """Return inputs (n, d) less the origin, which `b` and `c` are intercepts at."""
         if self.origin is None:
             return X
         xp = array_namespace(X)
@@ -148,11 +148,11 @@ class MoEParameters:
         return parts[0] if len(parts) == 1 else xp.concat(parts, axis=0)
 
     def gate_proba(self, X: Array) -> Array:
-        """Probability of each expert given the inputs, (n, k)."""
+        """Return the probability of each expert given the inputs, (n, k)."""
         return self._by_rows(lambda A, W, Z, y: log_sum_exp(W @ Z)[1].T, X)
 
     def predictors(self, X: Array) -> Array:
-        """Linear predictor of each expert, (n, k), as it counts in predictions."""
+        """Return the linear predictor of each expert, (n, k), bounded as in predictions."""
 
         def kernel(A: Array, W: Array, Z: Array, y: Array | None) -> Array:
             eta, largest = A @ Z, self._largest(Z)
@@ -161,19 +161,19 @@ class MoEParameters:
         return self._by_rows(kernel, X)
 
     def _eta(self, A: Array, Z: Array) -> Array:
-        """Predictors of a block, (k, b) or (k, m, b), as they count in predictions."""
+        """Return the predictors of a block, (k, b) or (k, m, b), bounded as in predictions."""
         eta, largest = with_predictors(A @ Z, (len(self.A),), self.family.predictors), self._largest(Z)
         return eta if largest is None else array_namespace(Z).minimum(eta, largest)
 
     def _largest(self, Z: Array) -> Array | None:
-        """Largest predictors of a block, (k, 1), or (k, b) where inputs have an offset."""
+        """Return the largest predictors of a block, (k, 1), or (k, b) where inputs have an offset."""
         if self.largest is None:
             return None
         largest = to_device(self.largest[:, None], Z)
         return largest + Z[-2, :] if self.offset else largest
 
     def expert_proba(self, X: Array) -> Array:
-        """Probability of each class by each expert, (n, k, C), for families of classes."""
+        """Return the probability of each class by each expert, (n, k, C), for families of classes."""
 
         def kernel(A: Array, W: Array, Z: Array, y: Array | None) -> Array:
             P = self.family.probabilities(self._eta(A, Z))
@@ -182,7 +182,7 @@ class MoEParameters:
         return self._by_rows(kernel, X)
 
     def predict_proba(self, X: Array) -> Array:
-        """Probability of each class, the experts' weighted by the gate, (n, C), for families of classes."""
+        """Return the probability of each class, the experts' weighted by the gate, (n, C), for families of classes."""
 
         def kernel(A: Array, W: Array, Z: Array, y: Array | None) -> Array:
             gate = log_sum_exp(W @ Z)[1][:, None, :]
@@ -191,17 +191,17 @@ class MoEParameters:
         return self._by_rows(kernel, X)
 
     def expert_means(self, X: Array) -> Array:
-        """What each expert predicts, the mean of its output, (n, k)."""
+        """Return the mean of the output by each expert, (n, k)."""
         sigma = to_device(self.sigma[:, None], X)
         return self._by_rows(lambda A, W, Z, y: self.family.mean(self._eta(A, Z), sigma).T, X)
 
     def centers(self, X: Array) -> Array:
-        """What each expert predicts of the working output, the output itself for most families, (n, k)."""
+        """Return the mean of the transformed response by each expert, (n, k)."""
         sigma = to_device(self.sigma[:, None], X)
         return self._by_rows(lambda A, W, Z, y: self.family.base.mean(self._eta(A, Z), sigma).T, X)
 
     def predict(self, X: Array) -> Array:
-        """Mean of y given the inputs: the experts' predictions weighted by the gate, (n,)."""
+        """Return the mean of y given the inputs: the experts' predictions weighted by the gate, (n,)."""
         sigma = to_device(self.sigma[:, None], X)
 
         def kernel(A: Array, W: Array, Z: Array, y: Array | None) -> Array:
@@ -210,7 +210,7 @@ class MoEParameters:
         return self._by_rows(kernel, X)
 
     def log_density(self, X: Array, y: Array) -> Array:
-        """Log density of each row, (n,), by the law of predictions."""
+        """Return the log density of each row, (n,), by the predictive distribution."""
         sigma, family = to_device(self.sigma, X), self.family
 
         def kernel(A: Array, W: Array, Z: Array, t: Array) -> Array:
@@ -222,7 +222,7 @@ class MoEParameters:
         return self._by_rows(kernel, X, y)
 
     def responsibilities(self, X: Array, y: Array) -> Array:
-        """Probability of each expert given inputs and output by the likelihood, (n, k)."""
+        """Return the probability of each expert given inputs and output by the likelihood, (n, k)."""
         sigma, family = to_device(self.sigma, X), self.family
 
         def kernel(A: Array, W: Array, Z: Array, t: Array) -> Array:
@@ -231,9 +231,9 @@ class MoEParameters:
         return self._by_rows(kernel, X, y)
 
     def sample(self, X: Array, rng: np.random.Generator) -> tuple[Array, np.ndarray]:
-        """Draw outputs for given inputs: y (n,) in the caller's library, and which expert gave each row."""
+        """Draw outputs for given inputs: y (n,) in the caller's library, and the expert of each row."""
         P = to_numpy(self.gate_proba(X))
         expert = np.minimum((rng.random((P.shape[0], 1)) > np.cumsum(P, axis=1)).sum(axis=1), P.shape[1] - 1)
         eta = np.take_along_axis(to_numpy(self.predictors(X)), expert[:, None], axis=1)
-        drawn = self.family.for_experts(expert).sample(eta, self.sigma[expert][:, None], rng)
-        return to_device(drawn[:, 0], X), expert
+        sampled = self.family.for_experts(expert).sample(eta, self.sigma[expert][:, None], rng)
+        return to_device(sampled[:, 0], X), expert

@@ -1,4 +1,4 @@
-"""One look at a block of rows: gate, responsibilities and log density, by log-sum-exp."""
+"""The E-step at a block of rows: gate, responsibilities and log density, by log-sum-exp."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Posterior", "entropy_terms", "posterior"]
 
 
 class Posterior(NamedTuple):
-    """What one look at a block of rows tells: all (..., k, b) but the last, which is (..., b)."""
+    """The E-step at a block of rows: all (..., k, b) but the last, which is (..., b)."""
 
     R: Array  # responsibilities, P(expert | x, y)
     P: Array  # gate, P(expert | x)
@@ -23,7 +23,7 @@ class Posterior(NamedTuple):
 
 
 def entropy_terms(R: Array) -> Array:
-    """Terms of the entropy of responsibilities, 0 where one is 0: how unsure it is which expert a row belongs to."""
+    """Return the terms of the entropy of responsibilities, 0 where one is 0."""
     xp = array_namespace(R)
     return -R * xp.log(xp.where(R > 0, R, xp.ones_like(R)))
 
@@ -31,7 +31,7 @@ def entropy_terms(R: Array) -> Array:
 def posterior(
     A: Array, W: Array, scale: Array, family: Family, U: Array, V: Array, y: Array, largest: Array | None = None
 ) -> Posterior:
-    """Gate, responsibilities, laws of the experts and log density of a block.
+    """Return gate, responsibilities, `Law` of the experts and log density of a block.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def posterior(
     U, V : (D, b), (Dg, b) inputs of the experts and of the gate, often the same array
     y : (b,), or (b, 1, parts)
     largest : (k, 1) or (k, b) array, optional
-        Where predictors are held; see `skmoe.likelihood.largest`.
+        Upper bounds of predictors; see `skmoe.likelihood.largest`.
     """
     if U is V:  # one product is faster than two thin ones
         both = array_namespace(U).concat([W, A], axis=0) @ U

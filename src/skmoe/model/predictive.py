@@ -1,8 +1,9 @@
-r"""The law of predictions of a fitted model, or of several whose densities are averaged.
+r"""The predictive distribution of a fitted model, or of several whose densities are averaged.
 
 A `PredictiveDistribution` gives the `Mixture` of each block of rows: the components of a member are its experts,
 weighted by its gate. Corrections for small samples, where a member has them, widen the components by the uncertainty of
-the experts' coefficients and draw the gate towards equal weights by that of its own, with x~ = (x, 1):
+the experts' coefficients and shrink the gate towards equal weights by the uncertainty of its coefficients, with
+x~ = (x, 1):
 
 .. math:: s_i^2 = \hat\sigma_i^2 + g'(\eta_i)^2\, \tilde x^\top C_i \tilde x, \qquad
     \pi = \mathrm{softmax}\Big(\ell_i / \sqrt{1 + \pi v_i / 8}\Big), \quad v_i = \tilde x^\top C^g_i \tilde x
@@ -30,7 +31,7 @@ from skmoe.model.unknown import UnknownScale
 __all__ = ["Correction", "Mixture", "PredictiveDistribution", "RowDistributions"]
 
 RowDistributions = Mixture | FamilyMixture | Exponentiated | UnknownScale
-"""Predictive laws of a block of rows."""
+"""Predictive distributions of a block of rows."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Correction:
     scale : (k,) array, optional
         Noise scales in place of the member's, in the units of y.
     dof : (k,) array, optional
-        Degrees of freedom of each expert's law.
+        Degrees of freedom of each expert's distribution.
     expert_covariance : (k, D, D) array, optional
         Covariance of each expert's coefficients and intercept at the member's origin, in the caller's units.
     gate_covariance : (k, D, D) array, optional
@@ -57,7 +58,7 @@ class Correction:
 
 @dataclass(frozen=True)
 class PredictiveDistribution:
-    """Law of the output given the inputs.
+    """Distribution of the output given the inputs.
 
     Parameters
     ----------
@@ -70,7 +71,7 @@ class PredictiveDistribution:
     corrections : tuple of Correction or None, optional
         Small-sample corrections of each member; empty for none.
     unknown : bool
-        Whether no degrees of freedom are left to learn the noise from.
+        Whether no degrees of freedom are left to estimate the noise.
     """
 
     members: tuple[MoEParameters, ...]
@@ -81,7 +82,7 @@ class PredictiveDistribution:
 
     @classmethod
     def of(cls, parameters: MoEParameters) -> PredictiveDistribution:
-        """The law of one model as it is."""
+        """Return the distribution of one model, without corrections."""
         return cls((parameters,), np.ones(1))
 
     @property
@@ -90,16 +91,16 @@ class PredictiveDistribution:
 
     @property
     def plain(self) -> bool:
-        """Whether densities are those of the members, neither calibrated nor corrected."""
+        """Return whether densities are those of the members, neither calibrated nor corrected."""
         return not self.unknown and self.calibration is None and all(c is None for c in self._corrections)
 
     @property
     def family(self) -> Family:
-        """Law of the experts, which all members share."""
+        """Family of the experts, which all members share."""
         return self.members[0].family
 
     def at(self, x: Array) -> RowDistributions:
-        """Laws of a block of rows, on the host."""
+        """Return the distributions of a block of rows, on the host."""
         if self.unknown:
             return UnknownScale(to_numpy(self.mean(x)), self.family.lowest, self.family.highest)
         if self.family.base.noise_dof is None:
@@ -107,18 +108,18 @@ class PredictiveDistribution:
             eta = [to_numpy(m.predictors(x)) for m in self.members]
             sigma = np.concatenate([m.sigma for m in self.members])
             return FamilyMixture(self.family, np.concatenate(gates, axis=1), np.concatenate(eta, axis=1), sigma)
-        law = self._noise_mixture(x)
-        return law if self.family.base is self.family else Exponentiated(law)
+        mixture = self._noise_mixture(x)
+        return mixture if self.family.base is self.family else Exponentiated(mixture)
 
     def _noise_mixture(self, x: Array) -> Mixture:
-        """Laws of working outputs that are a centre plus noise."""
-        parts = [
+        """Return the distributions of transformed responses that are a centre plus noise."""
+        components = [
             _components(member, correction, x)
             for member, correction in zip(self.members, self._corrections, strict=True)
         ]
-        weights = [weight * part[0] for weight, part in zip(self.member_weights, parts, strict=True)]
-        centers, scales = (np.concatenate([part[i] for part in parts], axis=1) for i in (1, 2))
-        dof = np.concatenate([part[3] for part in parts])
+        weights = [weight * c[0] for weight, c in zip(self.member_weights, components, strict=True)]
+        centers, scales = (np.concatenate([c[i] for c in components], axis=1) for i in (1, 2))
+        dof = np.concatenate([c[3] for c in components])
         return Mixture(np.concatenate(weights, axis=1), centers, scales, dof, self.calibration)
 
     def by_blocks(
@@ -135,21 +136,21 @@ class PredictiveDistribution:
     def evaluate(
         self, function: Callable[..., np.ndarray | list[np.ndarray]], X: Array, y: Array | None = None
     ) -> Array:
-        """The same for a function that gives an array by rows, in the library and on the device of the rows."""
+        """Evaluate `by_blocks` a function that returns an array, in the library and on the device of the rows."""
         return to_device(np.concatenate(self.by_blocks(function, X, y)), X)
 
-    def with_sure_gate(self) -> PredictiveDistribution:
-        """The same law with the uncertainty of the gates left out."""
+    def without_gate_uncertainty(self) -> PredictiveDistribution:
+        """Return the distribution without the uncertainty of the gates."""
         return replace(self, corrections=tuple(c and replace(c, gate_covariance=None) for c in self._corrections))
 
     def mean(self, X: Array) -> Array:
-        """Mean of the output by the members' gates and experts as they are, (n,)."""
+        """Return the mean of the output by the members' gates and experts without corrections, (n,)."""
         xp = array_namespace(X)
         means = [w * member.predict(X) for w, member in zip(self.member_weights.tolist(), self.members, strict=True)]
         return means[0] if len(means) == 1 else xp.sum(xp.stack(means), axis=0)
 
     def log_density(self, X: Array, y: Array) -> Array:
-        """Log density of outputs, (n,)."""
+        """Return the log density of outputs, (n,)."""
         if not self.plain:
             return self.evaluate(_logpdf, X, y)
         if len(self.members) == 1:
@@ -158,26 +159,26 @@ class PredictiveDistribution:
         return to_device(logsumexp(values, axis=0, b=self.member_weights[:, None]), X)
 
     def cdf(self, X: Array, y: Array) -> Array:
-        """Probability of an output of at most y, (n,): uniform over rows where the law is right (PIT)."""
+        """Return the probability of an output of at most y, (n,): uniform over rows if the distribution is right."""
         return self.evaluate(_cdf, X, y)
 
     def interval(self, X: Array, coverage: float) -> Array:
-        """Bounds between which an output falls with probability `coverage`, tails of equal weight, (n, 2)."""
-        return self.evaluate(lambda law: law.interval(coverage), X)
+        """Return bounds between which an output falls with probability `coverage`, tails of equal weight, (n, 2)."""
+        return self.evaluate(lambda d: d.interval(coverage), X)
 
 
-def _logpdf(law: RowDistributions, y: np.ndarray) -> np.ndarray:
-    return law.logpdf(y)
+def _logpdf(distributions: RowDistributions, y: np.ndarray) -> np.ndarray:
+    return distributions.logpdf(y)
 
 
-def _cdf(law: RowDistributions, y: np.ndarray) -> np.ndarray:
-    return law.cdf(y)
+def _cdf(distributions: RowDistributions, y: np.ndarray) -> np.ndarray:
+    return distributions.cdf(y)
 
 
 def _components(
     member: MoEParameters, correction: Correction | None, x: Array
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Weights, centres and scales (n, k) and degrees of freedom (k,) of a member's experts at a block of rows."""
+    """Return weights, centres, scales (n, k) and degrees of freedom (k,) of a member's experts at a block of rows."""
     k = len(member.A)
     centers = to_numpy(member.centers(x))
     if correction is None:
@@ -198,5 +199,5 @@ def _components(
 
 
 def _forms(X: np.ndarray, covariances: np.ndarray) -> np.ndarray:
-    """Quadratic forms x' C_i x, (n, k)."""
+    """Return the quadratic forms x' C_i x, (n, k)."""
     return np.stack([np.sum((X @ C) * X, axis=1) for C in covariances], axis=1)

@@ -1,4 +1,4 @@
-"""Quantiles, intervals and scores of the laws of n rows, by the probability of a tail."""
+"""Quantiles, intervals and scores of the distributions of n rows, by the probability of a tail."""
 
 from __future__ import annotations
 
@@ -14,37 +14,37 @@ LAST_LEVEL = 1e-6  # level from which on outputs count as if they were at the qu
 
 
 class Quantiles:
-    """Laws of n rows; a subclass finds the outputs at a tail."""
+    """Distributions of n rows; a subclass finds the outputs at a tail."""
 
     def __len__(self) -> int:
         raise NotImplementedError
 
     def _at_tail(self, tail: Any, *, upper: Any) -> np.ndarray:
-        """Output below which, or above which, the probability is `tail`."""
+        """Return the output below which, or above which, the probability is `tail`."""
         raise NotImplementedError
 
     def take(self, rows: Any) -> Self:
-        """The laws of some rows, by index, mask or slice."""
+        """Return the distributions of some rows, by index, mask or slice."""
         raise NotImplementedError
 
     def logpdf(self, y: np.ndarray) -> np.ndarray:
-        """Log density at y."""
+        """Return the log density at y."""
         raise NotImplementedError
 
     def cdf(self, y: np.ndarray) -> np.ndarray:
-        """Probability of an output of at most y."""
+        """Return the probability of an output of at most y."""
         raise NotImplementedError
 
     def crps(self, y: np.ndarray) -> np.ndarray:
-        """Continuous ranked probability score at y, (n,)."""
+        """Return the continuous ranked probability score at y, (n,)."""
         raise NotImplementedError
 
     def pdf(self, y: np.ndarray) -> np.ndarray:
-        """Density at y."""
+        """Return the density at y."""
         return np.exp(self.logpdf(y))
 
     def quantile(self, level: Any) -> np.ndarray:
-        """Output that is not exceeded with probability `level`: (n,), or (n, m) for a list of m levels."""
+        """Return the output that is not exceeded with probability `level`: (n,), or (n, m) for a list of m levels."""
         levels = np.asarray(level, dtype=np.float64)
         if levels.ndim > 1 or not np.all((levels >= 0) & (levels <= 1)):
             raise ValueError(f"levels must be between 0 and 1; got {level!r}")
@@ -54,17 +54,17 @@ class Quantiles:
         return np.stack(columns, axis=1) if columns else np.empty((len(self), 0))
 
     def interval(self, coverage: float) -> np.ndarray:
-        """Bounds between which an output falls with probability `coverage`, tails of equal weight, (n, 2)."""
+        """Return bounds between which an output falls with probability `coverage`, tails of equal weight, (n, 2)."""
         return self.bounds((1 - coverage) / 2)
 
     def bounds(self, tail: float) -> np.ndarray:
-        """Lower and upper bounds with probability `tail` outside on either side, (n, 2)."""
+        """Return the lower and upper bounds with probability `tail` outside on either side, (n, 2)."""
         return np.stack([self._at_tail(tail, upper=False), self._at_tail(tail, upper=True)], axis=1)
 
     def integrated_crps(
         self, y: np.ndarray, width: int, lowest: float = -np.inf, highest: float = np.inf, *, discrete: bool = False
     ) -> np.ndarray:
-        """Continuous ranked probability scores (n,) by integration, of laws with outputs between two bounds."""
+        """Return the continuous ranked probability scores (n,) by integration, for outputs between two bounds."""
         possible = np.clip(y, lowest, highest)
         low, high = self.bounds(LAST_LEVEL).T
         found = integrated_crps(

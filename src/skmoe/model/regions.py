@@ -1,8 +1,8 @@
-r"""Smallest sets of a given probability, and integrals, of densities with several humps.
+r"""Smallest sets of a given probability, and integrals, of densities with several modes.
 
-A density of each row is looked at on nodes that are close where it changes. Its maxima and minima are found between
+The density of each row is evaluated on nodes that are close where it changes. Its maxima and minima are found between
 them, so that it is monotone from node to node; the set where it exceeds a threshold then ends where it crosses the
-threshold between two nodes, and the threshold is moved until the set has the probability asked for.
+threshold between two nodes, and the threshold is moved until the set has the probability wanted.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ GOLDEN_STEPS = 36  # a bracket of two cells shrinks to 3e-8 of itself, its heigh
 ROOT_STEPS = 100
 COARSE_STEPS = 40
 OUTWARDS = 200  # doublings of the range of nodes
-FARTHEST = 1e100  # where nodes end, and density with them
+FARTHEST = 1e100  # largest node, beyond which the density is zero
 GROWING_STEPS = 10  # to 7000 in the log of the density
 FIRST_STEP = 0.02  # about the error of the coarse threshold
 EXACT = 1e-11  # to which roots are found: logs of densities and of probabilities
-RESOLVED = float(np.log(1e-13))  # log probability of a gap that a difference still shows
+RESOLVED = float(np.log(1e-13))  # least log probability of a gap that is found as a difference
 TINY = 1e-300
 WRONG = 1e-7  # relative error of the probability outside a set from which on cells are divided
-REFINEMENTS = 5  # rounds in which cells are divided where the density turned unseen inside
+REFINEMENTS = 5  # rounds in which cells are divided where the density is not monotone inside
 DIVISIONS = 16
 GAUSS = ((-np.sqrt(0.6), 5 / 18), (0.0, 8 / 18), (np.sqrt(0.6), 5 / 18))  # Gauss-Legendre, for an interval of length 1
 
 
-class Laws(Protocol):
-    """Laws of n rows, by index; outputs are (n,) or (n, m)."""
+class Distributions(Protocol):
+    """Distributions of n rows, by index; outputs are (n,) or (n, m)."""
 
     def __len__(self) -> int: ...
 
-    def take(self, rows: np.ndarray) -> Laws:
-        """The laws of some rows."""
+    def take(self, rows: np.ndarray) -> Distributions:
+        """Return the distributions of some rows."""
 
     def logpdf(self, y: np.ndarray) -> np.ndarray:
-        """Log density."""
+        """Return the log density."""
 
     def log_tails(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Log probability below and above."""
+        """Return the log probability below and above."""
 
 
 Function = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -65,7 +65,7 @@ def _root(function: Function, a: np.ndarray, b: np.ndarray, fa: np.ndarray, fb: 
         inside = (new > np.minimum(a, b)) & (new < np.maximum(a, b)) & (step % 3 != 2)
         new = np.where(inside, new, 0.5 * (a + b))
         value = function(new, index)
-        # the end that stays counts half, so that it does not stay for ever (Illinois)
+        # the value at the end that is kept is halved, so that it is replaced in time (Illinois)
         same = np.sign(value) == np.sign(fb)
         a, fa = np.where(same, a, b), np.where(same, 0.5 * fa, fb)
         b, fb = new, value
@@ -75,23 +75,23 @@ def _root(function: Function, a: np.ndarray, b: np.ndarray, fa: np.ndarray, fb: 
     return x
 
 
-def _extremes(laws: Laws, nodes: np.ndarray, heights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes, with those at a maximum or minimum of the density moved to where exactly it is, and log densities."""
+def _extremes(distributions: Distributions, nodes: np.ndarray, heights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Move nodes at a maximum or minimum of the density to its exact position; return nodes and log densities."""
     left, middle, right = heights[:, :-2], heights[:, 1:-1], heights[:, 2:]
     peak, valley = (middle >= left) & (middle >= right), (middle <= left) & (middle <= right)
     row, cell = np.nonzero(peak | valley)
     if not len(row):
         return nodes, heights
     sign = np.where(peak[row, cell], 1.0, -1.0)
-    part = laws.take(row)
+    turning = distributions.take(row)
     low, high = nodes[row, cell], nodes[row, cell + 2]
     x1, x2 = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-    f1, f2 = sign * part.logpdf(x1), sign * part.logpdf(x2)
+    f1, f2 = sign * turning.logpdf(x1), sign * turning.logpdf(x2)
     for _ in range(GOLDEN_STEPS):
         first = f1 >= f2
         low, high = np.where(first, low, x1), np.where(first, x2, high)
         new = np.where(first, high - GOLDEN * (high - low), low + GOLDEN * (high - low))
-        value = sign * part.logpdf(new)
+        value = sign * turning.logpdf(new)
         x1, f1, x2, f2 = (
             np.where(first, new, x2),
             np.where(first, value, f2),
@@ -108,24 +108,24 @@ def _extremes(laws: Laws, nodes: np.ndarray, heights: np.ndarray) -> tuple[np.nd
 
 @dataclass(frozen=True)
 class Profile:
-    """Log densities of n laws at sorted nodes (n, G), between which they are taken to be monotone."""
+    """Log densities of n distributions at sorted nodes (n, G), assumed to be monotone between them."""
 
-    laws: Laws
+    distributions: Distributions
     nodes: np.ndarray
     heights: np.ndarray
 
     @classmethod
-    def of(cls, laws: Laws, nodes: np.ndarray) -> Profile:
-        """The profile at nodes given in any order, and at the maxima and minima between them."""
+    def of(cls, distributions: Distributions, nodes: np.ndarray) -> Profile:
+        """Return the profile at nodes given in any order, and at the maxima and minima between them."""
         nodes = np.sort(nodes, axis=1)
-        return cls(laws, *_extremes(laws, nodes, laws.logpdf(nodes)))
+        return cls(distributions, *_extremes(distributions, nodes, distributions.logpdf(nodes)))
 
     def take(self, rows: np.ndarray) -> Profile:
-        """The profile of some rows."""
-        return Profile(self.laws.take(rows), self.nodes[rows], self.heights[rows])
+        """Return the profile of some rows."""
+        return Profile(self.distributions.take(rows), self.nodes[rows], self.heights[rows])
 
-    def reaching(self, threshold: np.ndarray) -> Profile:
-        """With more nodes on either side, until the density at the ends is below a log threshold."""
+    def extended(self, threshold: np.ndarray) -> Profile:
+        """Add nodes on either side until the density at the ends is below a log threshold."""
         nodes, heights = self.nodes, self.heights.copy()
         step = nodes[:, -1] - nodes[:, 0]
         step = np.where(step > 0, step, 1.0)
@@ -134,33 +134,33 @@ class Profile:
                 break
             low, high = np.maximum(nodes[:, 0] - step, -FARTHEST), np.minimum(nodes[:, -1] + step, FARTHEST)
             nodes = np.column_stack([low, nodes, high])
-            heights = np.column_stack([self.laws.logpdf(low), heights, self.laws.logpdf(high)])
+            heights = np.column_stack([self.distributions.logpdf(low), heights, self.distributions.logpdf(high)])
             step = 2 * step
         heights[:, [0, -1]] = np.where(heights[:, [0, -1]] < threshold[:, None], heights[:, [0, -1]], -np.inf)
-        return Profile(self.laws, nodes, heights)
+        return Profile(self.distributions, nodes, heights)
 
     def crossings(self, threshold: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Rows and cells in which log densities cross their thresholds, and whether they rise; sorted."""
+        """Return rows and cells in which log densities cross their thresholds, and whether they rise; sorted."""
         above = self.heights > threshold[:, None]
         row, cell = np.nonzero(above[:, 1:] != above[:, :-1])
         return row, cell, above[row, cell + 1]
 
     def edges(self, threshold: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Rows and outputs at which log densities cross their thresholds, and whether they rise; sorted."""
+        """Return rows and outputs at which log densities cross their thresholds, and whether they rise; sorted."""
         row, cell, rising = self.crossings(threshold)
         level = threshold[row]
         fa, fb = self.heights[row, cell] - level, self.heights[row, cell + 1] - level
 
         def excess(y: np.ndarray, index: np.ndarray) -> np.ndarray:
-            return self.laws.take(row[index]).logpdf(y) - level[index]
+            return self.distributions.take(row[index]).logpdf(y) - level[index]
 
         return row, _root(excess, self.nodes[row, cell], self.nodes[row, cell + 1], fa, fb), rising
 
     def log_outside(self, threshold: np.ndarray) -> np.ndarray:
-        """Log probability of densities below a log threshold: of both tails and of the gaps between humps."""
+        """Return the log probability of densities below a log threshold: both tails and the gaps between modes."""
         row, edge, rising = self.edges(threshold)
-        below, above = self.laws.take(row).log_tails(edge)
-        total = np.full(len(self.laws), -np.inf)
+        below, above = self.distributions.take(row).log_tails(edge)
+        total = np.full(len(self.distributions), -np.inf)
         if not len(row):
             return np.zeros_like(total)
         other = row[1:] != row[:-1]
@@ -174,19 +174,19 @@ class Profile:
                 for pair in ((below[gap], above[gap + 1]), (below[gap + 1], above[gap]))
             )
             mass = np.log(np.maximum(np.exp(b) - np.exp(a), 0))
-        # what is lost in the difference is at most the threshold times the length
+        # a difference that is lost in rounding is at most the threshold times the length
         most = np.minimum(threshold[row[gap]] + np.log(np.maximum(edge[gap + 1] - edge[gap], TINY)), RESOLVED)
         np.logaddexp.at(total, row[gap], np.where(mass > RESOLVED, mass, most))
         total[np.bincount(row, minlength=len(total)) == 0] = 0.0
         return np.minimum(total, 0.0)
 
     def divided(self, threshold: np.ndarray) -> np.ndarray:
-        """Nodes, with more of them in the cells where thresholds are crossed."""
+        """Return nodes, with more of them in the cells where thresholds are crossed."""
         row, cell, _ = self.crossings(threshold)
         share = np.arange(1, DIVISIONS) / DIVISIONS
         low, high = self.nodes[row, cell], self.nodes[row, cell + 1]
         more = low[:, None] + share * (high - low)[:, None]
-        number = np.bincount(row, minlength=len(self.laws))
+        number = np.bincount(row, minlength=len(self.distributions))
         place = np.arange(len(row)) - np.repeat(np.cumsum(number) - number, number)
         # the first node again where there are fewer
         added = np.repeat(self.nodes[:, :1], np.max(number) * len(share), axis=1)
@@ -196,7 +196,7 @@ class Profile:
 
 
 def _coarse_threshold(nodes: np.ndarray, heights: np.ndarray, log_outside: float) -> np.ndarray:
-    """Threshold for a density whose log is linear between nodes, by halving."""
+    """Return the threshold for a density whose log is linear between nodes, by halving."""
     width = np.diff(nodes, axis=1)
     low, high = np.min(heights, axis=1), np.max(heights, axis=1)
     top, bottom = np.maximum(heights[:, 1:], heights[:, :-1]), np.minimum(heights[:, 1:], heights[:, :-1])
@@ -206,7 +206,7 @@ def _coarse_threshold(nodes: np.ndarray, heights: np.ndarray, log_outside: float
     total = np.sum(per * (ends[0] - ends[1]), axis=1)
     for _ in range(COARSE_STEPS):
         c = 0.5 * (low + high)
-        # what lies below the threshold in each cell, as a share of all
+        # probability below the threshold, as a share of all
         outside = np.sum(per * (np.minimum(ends[0], np.exp(c[:, None] - peak)) - ends[1]).clip(0), axis=1) / total
         more = outside > np.exp(log_outside)
         low, high = np.where(more, low, c), np.where(more, c, high)
@@ -214,7 +214,7 @@ def _coarse_threshold(nodes: np.ndarray, heights: np.ndarray, log_outside: float
 
 
 def _threshold(profile: Profile, log_outside: float) -> tuple[Profile, np.ndarray]:
-    """Log density that a given probability lies below, and the profile with nodes that reach as far."""
+    """Return the log density that a given probability lies below, and the profile with nodes that reach as far."""
     peak = np.max(profile.heights, axis=1)
     start = _coarse_threshold(profile.nodes, profile.heights, log_outside)
 
@@ -230,7 +230,7 @@ def _threshold(profile: Profile, log_outside: float) -> tuple[Profile, np.ndarra
             if not len(short):
                 break
             end[short] = np.minimum(end[short], peak[short])
-            profile = profile.reaching(end)
+            profile = profile.extended(end)
             value[short] = excess(end[short], short)
             short = short[(sign * value[short] < 0) & (end[short] < peak[short])]
             step = 4 * step
@@ -240,49 +240,53 @@ def _threshold(profile: Profile, log_outside: float) -> tuple[Profile, np.ndarra
     return profile, _root(excess, low, high, below, above)
 
 
-def smallest_sets(laws: Laws, nodes: np.ndarray, log_outside: float, rounds: int = REFINEMENTS) -> list[np.ndarray]:
-    """Intervals (m, 2), in ascending order, that leave a given probability out and are shortest in all.
+def smallest_sets(
+    distributions: Distributions, nodes: np.ndarray, log_outside: float, rounds: int = REFINEMENTS
+) -> list[np.ndarray]:
+    """Return intervals (m, 2), in ascending order, that leave a given probability out and are shortest in all.
 
     Parameters
     ----------
-    laws : laws of n rows
+    distributions : distributions of n rows
     nodes : (n, G) array
-        Outputs among which the humps of the densities show, in any order.
+        Outputs that resolve the modes of the densities, in any order.
     log_outside : float
         Log of the probability to be left out.
     rounds : int
-        How often cells may be divided where a density has a maximum and a minimum that do not show at the nodes.
+        Times that cells may be divided where a density has a maximum and a minimum between nodes.
     """
-    profile, threshold = _threshold(Profile.of(laws, nodes), log_outside)
+    profile, threshold = _threshold(Profile.of(distributions, nodes), log_outside)
     row, edge, _ = profile.edges(threshold)
-    ends = np.cumsum(np.bincount(row, minlength=len(laws)))
-    found = [part.reshape(-1, 2) for part in np.split(edge, ends[:-1])]
+    ends = np.cumsum(np.bincount(row, minlength=len(distributions)))
+    found = [bounds.reshape(-1, 2) for bounds in np.split(edge, ends[:-1])]
     wrong = np.nonzero(np.abs(profile.log_outside(threshold) - log_outside) > WRONG)[0]
     if rounds and len(wrong):
         closer = profile.take(wrong).divided(threshold[wrong])
-        for i, part in zip(wrong, smallest_sets(laws.take(wrong), closer, log_outside, rounds - 1), strict=True):
-            found[i] = part
+        for i, refined in zip(
+            wrong, smallest_sets(distributions.take(wrong), closer, log_outside, rounds - 1), strict=True
+        ):
+            found[i] = refined
     return found
 
 
-def log_less_likely(laws: Laws, nodes: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Log probability of outputs of lower density than at y, (n,); see `smallest_sets` for the nodes."""
-    threshold = laws.logpdf(y)
-    return Profile.of(laws, nodes).reaching(threshold).log_outside(threshold)
+def log_less_likely(distributions: Distributions, nodes: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return the log probability of outputs of lower density than at y, (n,); see `smallest_sets` for the nodes."""
+    threshold = distributions.logpdf(y)
+    return Profile.of(distributions, nodes).extended(threshold).log_outside(threshold)
 
 
-def squared_deviation(laws: Laws, nodes: np.ndarray, center: np.ndarray) -> np.ndarray:
-    r"""Mean squared deviation from `center`, outputs beyond the first and last node counted as if they were there.
+def squared_deviation(distributions: Distributions, nodes: np.ndarray, center: np.ndarray) -> np.ndarray:
+    r"""Return the mean squared deviation from `center`, outputs clipped to the first and last node.
 
     .. math:: 2 \int_{m}^{b} (y - m)\, P(Y > y)\, dy + 2 \int_{a}^{m} (m - y)\, P(Y < y)\, dy
 
     by Gauss-Legendre quadrature between sorted nodes, one of which is the centre.
     """
     middle, width = 0.5 * (nodes[:, 1:] + nodes[:, :-1]), nodes[:, 1:] - nodes[:, :-1]
-    total = np.zeros(len(laws))
+    total = np.zeros(len(distributions))
     for node, weight in GAUSS:
         y = middle + 0.5 * node * width
-        below, above = laws.log_tails(y)
+        below, above = distributions.log_tails(y)
         deviation = y - center[:, None]
         total += 2 * weight * np.sum(width * np.abs(deviation) * np.exp(np.where(deviation > 0, above, below)), axis=1)
     return total

@@ -21,7 +21,7 @@ TRIGAMMA = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)  # of x
 
 
 def _series(x: Array, coefficients: tuple[float, ...]) -> Array:
-    """The sum of coefficients times 1, x^-2, x^-4, ..."""
+    """Return the sum of coefficients times 1, x^-2, x^-4, ..."""
     square = 1 / (x * x)
     total = square * 0.0
     for c in reversed(coefficients):
@@ -30,7 +30,7 @@ def _series(x: Array, coefficients: tuple[float, ...]) -> Array:
 
 
 def log_gamma(x: Array) -> Array:
-    """Log of the gamma function of positive numbers."""
+    """Return the log of the gamma function of positive numbers."""
     if isinstance(x, np.ndarray):
         return special.gammaln(x)
     xp = array_namespace(x)
@@ -42,7 +42,7 @@ def log_gamma(x: Array) -> Array:
 
 
 def digamma(x: Array) -> Array:
-    """Derivative of `log_gamma`."""
+    """Return the derivative of `log_gamma`."""
     if isinstance(x, np.ndarray):
         return special.digamma(x)
     xp = array_namespace(x)
@@ -54,7 +54,7 @@ def digamma(x: Array) -> Array:
 
 
 def trigamma(x: Array) -> Array:
-    """Derivative of `digamma`."""
+    """Return the derivative of `digamma`."""
     if isinstance(x, np.ndarray):
         return special.polygamma(1, x)
     below = 1 / x**2
@@ -65,8 +65,8 @@ def trigamma(x: Array) -> Array:
 
 
 def log_normal_cdf(x: Array) -> Array:
-    """Log of the probability that a standard Gaussian is at most x."""
+    """Return the log of the probability that a standard Gaussian is at most x."""
     if isinstance(x, np.ndarray):
         return special.log_ndtr(x)
-    own = getattr(getattr(array_namespace(x), "special", None), "log_ndtr", None)
-    return to_device(special.log_ndtr(to_numpy(x)), x) if own is None else own(x)
+    native = getattr(getattr(array_namespace(x), "special", None), "log_ndtr", None)
+    return to_device(special.log_ndtr(to_numpy(x)), x) if native is None else native(x)

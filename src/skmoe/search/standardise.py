@@ -67,7 +67,7 @@ def standardised(
     gate_columns: Sequence[int] | None = None,
     transform_response: Callable[[Array], Array] | None = None,
 ) -> InputMap:
-    """The map to standardised inputs and, if `outputs`, to centred and scaled outputs, after `working` if given.
+    """Return the map to standardised inputs and, if `outputs`, to centred and scaled transformed responses.
 
     Where experts and gate see other columns, each gets a whitening of its own, one beside the other.
     """

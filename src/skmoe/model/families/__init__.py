@@ -1,4 +1,4 @@
-"""Laws of an expert's output beside the Gaussian one, and their names."""
+"""Families of an expert's output other than the Gaussian one, and their names."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ OF_TWO_COLUMNS: dict[str, Family] = {
     "poisson": PoissonExposureFamily(),
     "negative-binomial": NegativeBinomialExposureFamily(),
 }
-"""Families, by the name of those of one column, whose outputs come with a second one: failures or an exposure."""
+"""Families of outputs with a second column, failures or an exposure, by the name of those of one column."""
 
 
 def with_second_column(family: Family, y: Any, weight: Any) -> tuple[Family, Any, Any]:
-    """Family, outputs and weights where outputs come in two columns, or are proportions of trials.
+    """Return family, outputs and weights where outputs have two columns, or are proportions of trials.
 
     Two columns are successes and failures, or counts and exposures. A single column of binomial outputs with values
     between 0 and 1 holds proportions, and weights are then numbers of trials.
@@ -90,8 +90,8 @@ def with_second_column(family: Family, y: Any, weight: Any) -> tuple[Family, Any
     ):
         return family, y, weight
     if weight is None:
-        lacking = "y holds proportions, and the binomial family needs the numbers of trials"
-        raise ValueError(Advised(lacking, Advice.TRIALS))
+        message = "y holds proportions, and the binomial family needs the numbers of trials"
+        raise ValueError(Advised(message, Advice.TRIALS))
     trials = np.asarray(to_numpy(weight) if is_array(weight) else weight, dtype=np.float64)
     both = np.stack([values * trials, (1 - values) * trials], axis=1)
     return pair, to_device(both, y) if is_array(y) else both, None

@@ -1,4 +1,4 @@
-"""Experts that say yes or no: outputs 0 and 1 whose log odds are the predictor."""
+"""Binary outputs, 0 and 1, whose log odds are the predictor."""
 
 from __future__ import annotations
 
@@ -55,32 +55,32 @@ class BinomialFamily(Family):
     few_values = True
 
     def at(self, y: Array, eta: Array, scale: Array) -> BinomialLaw:
-        """The law at a block of rows."""
+        """Return the `Law` at a block of rows."""
         return BinomialLaw(y, eta)
 
     def start_response(self, y: Array) -> Array:
-        """The first step of iterated least squares from even odds."""
+        """Return the first step of iterated least squares from even odds."""
         return 4 * (y - 0.5)
 
     def impossible(self, y: Array) -> Array:
-        """Outputs other than 0 and 1."""
+        """Return which outputs are neither 0 nor 1."""
         return (y != 0) & (y != 1)
 
     def mean(self, eta: Array, scale: Array) -> Array:
-        """Probability of a 1."""
+        """Return the probability of a 1."""
         return logistic(eta)
 
     def probabilities(self, eta: Array) -> Array:
-        """Probabilities of 0 and of 1, (..., 2, b), from predictors (..., b)."""
+        """Return the probabilities of 0 and of 1, (..., 2, b), from predictors (..., b)."""
         return array_namespace(eta).stack([logistic(-eta), logistic(eta)], axis=-2)
 
     def variance(self, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Variance of the output."""
+        """Return the variance of the output."""
         p = np.asarray(logistic(eta))
         return p * (1 - p)
 
     def cdf(self, y: np.ndarray, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Probability of an output of at most y."""
+        """Return the probability of an output of at most y."""
         return np.where(y < 0, 0.0, np.where(y < 1, np.asarray(logistic(-eta)), 1.0))
 
     def sample(self, eta: np.ndarray, scale: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -1,8 +1,8 @@
-"""Gaussian experts of outputs that are known between bounds only, or that were kept only between bounds.
+"""Gaussian experts of outputs that are censored or truncated by bounds.
 
 A censored output is known to lie between a lower and an upper bound; where both are equal it is known. A truncated
-output is known, but rows with outputs outside bounds of their own are not in the table. What experts predict is the
-output itself, as if it were seen in every row (`Family.marginal`). Bounds may be infinite.
+output is known, but rows with outputs outside their bounds are not in the table. Experts predict the output itself, as
+if it were observed in every row (`Family.marginal`). Bounds may be infinite.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LINEAR = GaussianFamily.linear()
 
 
 class BoundedLaw(Law):
-    """What censored and truncated laws share: EM for the Gaussian output behind them."""
+    """Base of censored and truncated outputs: EM for the latent Gaussian output."""
 
     scale: Array
 
@@ -57,28 +57,28 @@ class CensoredLaw(BoundedLaw):
     scale: Array
 
     @cached_property
-    def _seen(self) -> Array:
+    def _is_known(self) -> Array:
         return self.lower == self.upper
 
     @cached_property
     def _known(self) -> Any:
-        """The law of known outputs; others are put at the predictor."""
+        """`Law` of known outputs; others are set to the predictor."""
         xp = array_namespace(self.eta)
-        seen, lower, eta = xp.broadcast_arrays(self._seen, self.lower, self.eta)
-        return LINEAR.at(xp.where(seen, lower, eta), eta, self.scale)
+        known, lower, eta = xp.broadcast_arrays(self._is_known, self.lower, self.eta)
+        return LINEAR.at(xp.where(known, lower, eta), eta, self.scale)
 
     @cached_property
     def _between(self) -> Interval:
-        """The law of others; known ones are put between no bounds."""
+        """Log probabilities of others; known ones have no bounds."""
         xp = array_namespace(self.eta)
         none = xp.full_like(self.lower, np.inf)
-        lower, upper = xp.where(self._seen, -none, self.lower), xp.where(self._seen, none, self.upper)
+        lower, upper = xp.where(self._is_known, -none, self.lower), xp.where(self._is_known, none, self.upper)
         return Interval(lower, upper, self.eta, self.scale)
 
     def _either(self, known: Array, between: Array) -> Array:
         xp = array_namespace(self.eta)
-        seen, known, between = xp.broadcast_arrays(self._seen, known, between)
-        return xp.where(seen, known, between)
+        is_known, known, between = xp.broadcast_arrays(self._is_known, known, between)
+        return xp.where(is_known, known, between)
 
     @property
     def log_density(self) -> Array:
@@ -113,7 +113,7 @@ class CensoredLaw(BoundedLaw):
 
 @dataclass(frozen=True)
 class TruncatedLaw(BoundedLaw):
-    """Known outputs of rows that are there only for outputs between bounds: a Gaussian law over an interval's."""
+    """Known outputs of rows that are kept only for outputs between bounds: a Gaussian density over an interval's."""
 
     known: Any
     kept: Interval
@@ -152,7 +152,7 @@ class TruncatedLaw(BoundedLaw):
 
 @dataclass(frozen=True)
 class BoundedBase(NoiseFamily):
-    """The law of outputs in parts, laid out parts first: two bounds, or an output and two bounds."""
+    """Family of outputs in parts, laid out parts first: two bounds, or an output and two bounds."""
 
     truncated: bool
 
@@ -165,17 +165,17 @@ class BoundedBase(NoiseFamily):
         return 3 if self.truncated else 2
 
     def at(self, y: Array, eta: Array, scale: Array) -> CensoredLaw | TruncatedLaw:
-        """The law at a block of rows."""
+        """Return the `Law` at a block of rows."""
         if not self.truncated:
             return CensoredLaw(y[0, ...], y[1, ...], eta, scale)
         return TruncatedLaw(LINEAR.at(y[0, ...], eta, scale), Interval(y[1, ...], y[2, ...], eta, scale), scale)
 
     def start_response(self, y: Array) -> Array:
-        """The output, the middle of its bounds, or the only one there is."""
+        """Return the output, or the middle of its bounds, or its only finite bound."""
         return y[0, ...] if self.truncated else _middle(y[0, ...], y[1, ...])
 
     def start_scale(self, residual: np.ndarray) -> np.ndarray:
-        """Residual scales."""
+        """Return residual scales."""
         return residual
 
 
@@ -188,7 +188,7 @@ def _middle(lower: Array, upper: Array) -> Array:
 
 @dataclass(frozen=True)
 class _BoundedFamily(Family):
-    """Gaussian or lognormal outputs behind bounds, as a caller gives them: columns of y.
+    """Censored or truncated Gaussian or lognormal outputs, as columns of y.
 
     Parameters
     ----------
@@ -202,16 +202,16 @@ class _BoundedFamily(Family):
 
     @property
     def marginal(self) -> Family:
-        """The law of an output that is known in every row."""
+        """Family of an output that is known in every row."""
         return LognormalFamily() if self.lognormal else LINEAR
 
     @property
     def ratio(self) -> str:  # type: ignore[override]
-        """What the exponential of a coefficient is."""
+        """Name of the exponential of a coefficient."""
         return self.marginal.ratio
 
     def transform_response(self, y: Array) -> Array:
-        """Columns (b, parts) as one table of parts, (b, 1, parts), logs of them for lognormal outputs."""
+        """Return columns (b, parts) as (b, 1, parts), in logs for lognormal outputs."""
         xp = array_namespace(y)
         y = xp.astype(y, xp.float64, copy=False)
         if self.lognormal:
@@ -219,24 +219,24 @@ class _BoundedFamily(Family):
         return y[:, None, :]
 
     def typical(self, y: Array) -> Array:
-        """Outputs, or the middle of their bounds, as they are fitted."""
+        """Return transformed responses, or the middle of their bounds."""
         parts = self.transform_response(y)[:, 0, :]
         return self.base.start_response(array_namespace(y).permute_dims(parts, (1, 0)))
 
     def mean(self, eta: Array, scale: Array) -> Array:
-        """Mean of the output."""
+        """Return the mean of the output."""
         return self.marginal.mean(eta, scale)
 
     def variance(self, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Variance of the output."""
+        """Return the variance of the output."""
         return self.marginal.variance(eta, scale)
 
     def cdf(self, y: np.ndarray, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Probability of an output of at most y."""
+        """Return the probability of an output of at most y."""
         return self.marginal.cdf(y, eta, scale)
 
     def sample(self, eta: np.ndarray, scale: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Draw outputs, as they would be known."""
+        """Draw outputs without bounds."""
         return self.marginal.sample(eta, scale, rng)
 
 
@@ -259,28 +259,28 @@ class CensoredFamily(_BoundedFamily):
 
     @property
     def support(self) -> str:  # type: ignore[override]
-        """What outputs can be."""
+        """Description of possible outputs."""
         least = ", none of them negative" if self.lognormal else ""
         return f"a lower and an upper bound, the lower not above the upper and one of them finite{least},"
 
     @property
     def base(self) -> Family:
-        """Two bounds."""
+        """Family of two bounds."""
         return BoundedBase(truncated=False)
 
     def log_jacobian(self, y: Array) -> Array:
-        """Log of one over known outputs; probabilities of bounds need none."""
+        """Return the log of one over known outputs; probabilities of bounds need none."""
         xp = array_namespace(y)
         known = (y[:, 0] == y[:, 1]) & self.lognormal
         return -xp.log(xp.where(known, y[:, 0], xp.ones_like(y[:, 0])))
 
     def known(self, y: Array) -> Array:
-        """Whether both bounds are the same."""
+        """Return 1 where both bounds are the same, else 0."""
         xp = array_namespace(y)
         return xp.astype(y[:, 0] == y[:, 1], xp.float64)
 
     def impossible(self, y: Array) -> Array:
-        """Rows whose bounds are in no order, or say nothing."""
+        """Return which rows have bounds in the wrong order, or none that is finite."""
         xp = array_namespace(y)
         low, high = y[:, 0], y[:, 1]
         wrong = ~(low <= high) | ~(xp.isfinite(low) | xp.isfinite(high)) | ((low == high) & ~xp.isfinite(low))
@@ -289,7 +289,7 @@ class CensoredFamily(_BoundedFamily):
 
 @dataclass(frozen=True)
 class TruncatedFamily(_BoundedFamily):
-    """Outputs of rows that are there only because the output lies between bounds.
+    """Outputs of rows that are kept only if the output lies between bounds.
 
     Parameters
     ----------
@@ -322,17 +322,17 @@ class TruncatedFamily(_BoundedFamily):
 
     @property
     def support(self) -> str:  # type: ignore[override]
-        """What outputs can be."""
+        """Description of possible outputs."""
         positive = "positive " if self.lognormal else ""
         return f"{positive}outputs between the lower and the upper bound of their rows"
 
     @property
     def base(self) -> Family:
-        """An output and two bounds."""
+        """Family of an output and two bounds."""
         return BoundedBase(truncated=True)
 
     def _in_columns(self, y: Array) -> Array:
-        """Output, lower and upper bound of each row, (b, 3)."""
+        """Return the output, lower and upper bound of each row, (b, 3)."""
         if self.columns == 3:
             return y
         xp = array_namespace(y)
@@ -341,17 +341,17 @@ class TruncatedFamily(_BoundedFamily):
         return xp.stack([xp.astype(y, xp.float64, copy=False), low * ones, high * ones], axis=1)
 
     def transform_response(self, y: Array) -> Array:
-        """Output and bounds as one table of parts, (b, 1, 3)."""
+        """Return output and bounds as parts, (b, 1, 3)."""
         return super().transform_response(self._in_columns(y))
 
     def log_jacobian(self, y: Array) -> Array:
-        """Log of one over the outputs, for lognormal ones."""
+        """Return the log of one over the outputs, for lognormal ones."""
         t = self._in_columns(y)[:, 0]
         xp = array_namespace(t)
         return -xp.log(t) if self.lognormal else xp.zeros_like(t)
 
     def impossible(self, y: Array) -> Array:
-        """Rows whose output is not between its bounds."""
+        """Return which rows have an output outside its bounds."""
         t = self._in_columns(y)
         y, low, high = t[:, 0], t[:, 1], t[:, 2]
         wrong = ~(low < high) | ~(y >= low) | ~(y <= high)

@@ -1,4 +1,4 @@
-r"""Experts of positive outputs: gamma laws whose log mean is the predictor.
+r"""Positive outputs with gamma distributions whose log mean is the predictor.
 
 The scale :math:`\sigma` is the coefficient of variation, so that the shape is :math:`a = \sigma^{-2}`, and with
 :math:`u = y / \mu`
@@ -22,17 +22,17 @@ from skmoe.model.special import digamma, log_gamma, trigamma
 __all__ = ["GammaFamily", "bounded_scale", "shape_scales", "shape_slope"]
 
 MOST = 1e3  # scale; no output varies a thousand times as much as its mean
-NEAR = 0.1  # of the log of a scale, within which its start is right
-STEPS = 8  # of Newton, from a start that is right to a percent
+NEAR = 0.1  # error of the start of the log of a scale, at most
+STEPS = 8  # of Newton, from a start with an error of a percent
 
 
 def bounded_scale(scale: Array) -> Array:
-    """Scales as they count: none is above a thousand."""
+    """Return scales of at most a thousand."""
     return array_namespace(scale).clip(scale, None, MOST)
 
 
 def shape_slope(statistic: np.ndarray, share: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """Derivative over the log scale, from sums of u - log u - 1 and of responsibilities."""
+    """Return the derivative over the log scale, from sums of u - log u - 1 and of responsibilities."""
     a = 1.0 / np.asarray(scale, dtype=np.float64) ** 2
     return -2 * a * (share * (np.log(a) - special.digamma(a)) - statistic)
 
@@ -41,33 +41,33 @@ def shape_scales(
     statistic: np.ndarray,
     share: np.ndarray,
     dof: float | np.ndarray,
-    spread: float,
+    y_std: float,
     floor: float,
 ) -> np.ndarray:
-    """Scales at which `shape_slope` is zero, less what a prior of `dof` draws them to the spread by."""
+    """Return scales at which `shape_slope` equals the slope of a prior of `dof`, which shrinks them to `y_std`."""
     s = np.maximum(statistic / share, floor**2 / 2)
     a = (3 - s + np.sqrt((s - 3) ** 2 + 24 * s)) / (12 * s)
     logs = -0.5 * np.log(a)
-    # between what the rows ask for, with room for the error of its start, and the spread
-    goal = np.log(spread) if np.any(dof) else logs
+    # between the maximum without prior, with a margin for the error of its start, and `y_std`
+    goal = np.log(y_std) if np.any(dof) else logs
     low, high = np.minimum(logs - NEAR, goal), np.maximum(logs + NEAR, goal)
-    for _ in range(STEPS):  # Newton on each log scale, halving what is left where it leads elsewhere
+    for _ in range(STEPS):  # Newton on each log scale, halving the bracket where it leaves it
         a = np.exp(-2 * logs)
-        pull = np.tanh(logs - np.log(spread))
-        asked = -2 * a * share * (np.log(a) - special.digamma(a) - s)
-        slope = asked - dof * pull
-        # for large a what is left of the difference is rounding, and the curvature is 2
-        curve = np.where(a > 1e4, 2.0, 4 * a * (np.minimum(a, 1e4) * special.polygamma(1, np.minimum(a, 1e4)) - 1))
+        prior = np.tanh(logs - np.log(y_std))
+        likelihood = -2 * a * share * (np.log(a) - special.digamma(a) - s)
+        slope = likelihood - dof * prior
+        # for large a the difference is lost in rounding, and the curvature is 2
+        curvature = np.where(a > 1e4, 2.0, 4 * a * (np.minimum(a, 1e4) * special.polygamma(1, np.minimum(a, 1e4)) - 1))
         low, high = np.where(slope > 0, logs, low), np.where(slope < 0, logs, high)
-        bend = share * curve + 2 * asked + dof * (1 - pull**2)
-        ahead = logs + slope / np.where(bend > 0, bend, np.inf)
-        logs = np.where((bend > 0) & (ahead >= low) & (ahead <= high), ahead, 0.5 * (low + high))
+        information = share * curvature + 2 * likelihood + dof * (1 - prior**2)
+        ahead = logs + slope / np.where(information > 0, information, np.inf)
+        logs = np.where((information > 0) & (ahead >= low) & (ahead <= high), ahead, 0.5 * (low + high))
     return np.maximum(np.exp(logs), floor)
 
 
 @dataclass(frozen=True)
 class GammaLaw(Law):
-    """Gamma laws of mean exp(eta) at a block of rows."""
+    """Gamma distributions of mean exp(eta) at a block of rows."""
 
     y: Array
     eta: Array
@@ -151,11 +151,11 @@ class GammaFamily(Family):
     scale_name = "variation"
 
     def at(self, y: Array, eta: Array, scale: Array) -> GammaLaw:
-        """The law at a block of rows."""
+        """Return the `Law` at a block of rows."""
         return GammaLaw(y, eta, bounded_scale(scale))
 
     def step_scale(self, scale: np.ndarray) -> np.ndarray:
-        """One over the shape, which cancels in the M-step."""
+        """Return one over the shape, which cancels in the M-step."""
         return scale**2
 
     def updated_scales(
@@ -163,38 +163,38 @@ class GammaFamily(Family):
         statistic: np.ndarray,
         share: np.ndarray,
         dof: float | np.ndarray,
-        spread: float,
+        y_std: float,
         floor: float,
     ) -> np.ndarray:
-        """Scales of maximum likelihood, drawn to one."""
-        return shape_scales(statistic, share, dof, spread, floor)
+        """Return scales of maximum likelihood, shrunk towards `y_std`."""
+        return shape_scales(statistic, share, dof, y_std, floor)
 
     def scale_slope(self, statistic: np.ndarray, share: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Slope over the log scales."""
+        """Return the slope over the log scales."""
         return shape_slope(statistic, share, scale)
 
     def start_response(self, y: Array) -> Array:
-        """Logs of the outputs."""
+        """Return the logs of the outputs."""
         return array_namespace(y).log(y)
 
     def start_scale(self, residual: np.ndarray) -> np.ndarray:
-        """Deviations of the logs are about coefficients of variation."""
+        """Return standard deviations of the logs, which are about coefficients of variation."""
         return np.clip(residual, 0.05, 2.0)
 
     def impossible(self, y: Array) -> Array:
-        """Outputs of zero or less."""
+        """Return which outputs are zero or less."""
         return ~(y > 0)
 
     def mean(self, eta: Array, scale: Array) -> Array:
-        """Mean of the output."""
+        """Return the mean of the output."""
         return array_namespace(eta).exp(eta)
 
     def variance(self, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Variance of the output."""
+        """Return the variance of the output."""
         return (scale * np.exp(eta)) ** 2
 
     def cdf(self, y: np.ndarray, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Probability of an output of at most y."""
+        """Return the probability of an output of at most y."""
         a = 1.0 / np.asarray(scale, dtype=np.float64) ** 2
         return special.gammainc(a, a * np.maximum(y, 0.0) * np.exp(-eta))
 

@@ -1,4 +1,4 @@
-r"""Probability that Gaussian noise about a predictor falls between two bounds: its log, and derivatives of that.
+r"""Log probability, with derivatives, that Gaussian noise about a predictor lies between two bounds.
 
 With :math:`a, b` the standardised bounds, :math:`D = \Phi(b) - \Phi(a)` and moments
 :math:`t_j = (b^j \phi(b) - a^j \phi(a)) / D`,
@@ -23,7 +23,7 @@ from skmoe.model.special import log_normal_cdf
 __all__ = ["Interval"]
 
 HALF_LOG_2PI = float(0.5 * np.log(2 * np.pi))
-FAR = 1e8  # standardised bounds beyond count as this: whose density is zero, and times any power of them
+FAR = 1e8  # largest standardised bound: its density is zero, also times any power of it
 
 
 @dataclass(frozen=True)
@@ -40,16 +40,16 @@ class Interval:
 
     @cached_property
     def _ends(self) -> tuple[Array, Array]:
-        """Standardised bounds, both turned to the lower tail where they are in the upper one, and a sign."""
+        """Standardised bounds."""
         return self._standardised(self.lower), self._standardised(self.upper)
 
     @cached_property
     def log_probability(self) -> Array:
-        """Log D, in whichever tail has the digits."""
+        """Log D, computed in the tail that has more digits."""
         xp = array_namespace(self.eta)
         a, b = self._ends
-        turned = a + b > 0
-        low, high = xp.where(turned, -b, a), xp.where(turned, -a, b)
+        mirrored = a + b > 0
+        low, high = xp.where(mirrored, -b, a), xp.where(mirrored, -a, b)
         top, bottom = log_normal_cdf(high), log_normal_cdf(low)
         gap = xp.clip(bottom - top, None, -1e-300)
         return top + xp.log(-xp.expm1(gap))
@@ -61,7 +61,7 @@ class Interval:
         return tuple(xp.exp(-0.5 * e * e - HALF_LOG_2PI - self.log_probability) for e in self._ends)
 
     def _weighted(self, a: Array, b: Array) -> Array:
-        """A function of the upper end times the density there, less the same of the lower one."""
+        """Return a function of the upper bound times its density, less that of the lower one."""
         low, high = self._densities
         return b * high - a * low
 

@@ -1,4 +1,4 @@
-"""Experts of positive outputs whose logs are Gaussian about the predictor."""
+"""Positive outputs whose logs are Gaussian about the predictor."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LINEAR = GaussianFamily.linear()
 
 @dataclass(frozen=True)
 class LognormalFamily(Family):
-    """Positive outputs; log y is Gaussian about eta. What is fitted is the Gaussian law of log y."""
+    """Positive outputs; log y, which is the transformed response, is Gaussian about eta."""
 
     name = "lognormal"
     has_scale = True
@@ -32,28 +32,28 @@ class LognormalFamily(Family):
         return LINEAR
 
     def transform_response(self, y: Array) -> Array:
-        """Logs of the outputs."""
+        """Return the logs of the outputs."""
         xp = array_namespace(y)
         return xp.log(xp.astype(y, xp.float64, copy=False))
 
     def log_jacobian(self, y: Array) -> Array:
-        """Log of one over the output."""
+        """Return the log of one over the output."""
         return -self.transform_response(y)
 
     def impossible(self, y: Array) -> Array:
-        """Outputs of zero or less."""
+        """Return which outputs are zero or less."""
         return ~(y > 0)
 
     def mean(self, eta: Array, scale: Array) -> Array:
-        """Mean of the output, above its median exp(eta)."""
+        """Return the mean of the output, above its median exp(eta)."""
         return array_namespace(eta).exp(eta + 0.5 * scale**2)
 
     def variance(self, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Variance of the output."""
+        """Return the variance of the output."""
         return np.expm1(scale**2) * np.exp(2 * eta + scale**2)
 
     def cdf(self, y: np.ndarray, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Probability of an output of at most y."""
+        """Return the probability of an output of at most y."""
         return np.where(y > 0, ndtr((np.log(np.where(y > 0, y, 1.0)) - eta) / scale), 0.0)
 
     def sample(self, eta: np.ndarray, scale: np.ndarray, rng: np.random.Generator) -> np.ndarray:

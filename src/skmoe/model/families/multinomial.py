@@ -1,4 +1,4 @@
-r"""Experts that choose one of several classes: the log odds of each class against the first are predictors.
+r"""Classes: the log odds of each class against the first are the predictors of an expert.
 
 With classes :math:`0, \dots, C - 1` an expert has :math:`m = C - 1` predictors, and
 :math:`p_c \propto e^{\eta_c}`, :math:`\eta_0 = 0`.
@@ -17,15 +17,15 @@ from skmoe.model.family import Family, Law
 __all__ = ["MultinomialFamily"]
 
 
-def _chosen(y: Array, classes: int) -> Array:
-    """Whether each output is each of the classes but the first, as numbers (..., m, b)."""
+def _indicators(y: Array, classes: int) -> Array:
+    """Return indicators of all classes but the first, (..., m, b)."""
     xp = array_namespace(y)
     numbers = xp.asarray(np.arange(1.0, classes), device=device(y))
     return xp.astype(y[..., None, :] == numbers[:, None], xp.float64)
 
 
 def _probabilities(eta: Array) -> tuple[Array, Array]:
-    """Probabilities of the classes but the first, (..., m, b), and the log of the sum over all, (..., b)."""
+    """Return the probabilities of the classes but the first, (..., m, b), and the log of the sum over all, (..., b)."""
     xp = array_namespace(eta)
     top = xp.max(eta, axis=-2, keepdims=True)
     top = xp.where(top > 0, top, xp.zeros_like(top))
@@ -38,7 +38,7 @@ def _probabilities(eta: Array) -> tuple[Array, Array]:
 class MultinomialLaw(Law):
     """Classes at a block of rows; predictors are (..., k, m, b)."""
 
-    chosen: Array
+    indicators: Array
     eta: Array
 
     @cached_property
@@ -48,12 +48,12 @@ class MultinomialLaw(Law):
     @property
     def log_density(self) -> Array:
         """Log probability of the classes, (..., k, b)."""
-        return array_namespace(self.eta).sum(self.chosen * self.eta, axis=-2) - self._probability[1]
+        return array_namespace(self.eta).sum(self.indicators * self.eta, axis=-2) - self._probability[1]
 
     @cached_property
     def score(self) -> Array:
-        """Whether a class was chosen, less its probability, (..., k, m, b)."""
-        return self.chosen - self._probability[0]
+        """Indicator of a class less its probability, (..., k, m, b)."""
+        return self.indicators - self._probability[0]
 
     @cached_property
     def curvature(self) -> Array:
@@ -61,15 +61,15 @@ class MultinomialLaw(Law):
         p, xp = self._probability[0], array_namespace(self.eta)
         rows = []
         for c in range(p.shape[-2]):
-            own = p[..., c : c + 1, :]
-            rows.append(own * (1 - own))
+            one = p[..., c : c + 1, :]
+            rows.append(one * (1 - one))
             if c + 1 < p.shape[-2]:
-                rows.append(-own * p[..., c + 1 :, :])
+                rows.append(-one * p[..., c + 1 :, :])
         return xp.concat(rows, axis=-2)
 
     @property
     def scale_statistic(self) -> Array:
-        """Nothing: there is no scale."""
+        """Zeros, since there is no scale."""
         return array_namespace(self.eta).zeros_like(self.eta[..., 0, :])
 
 
@@ -98,25 +98,25 @@ class MultinomialFamily(Family):
         return self.classes - 1
 
     def at(self, y: Array, eta: Array, scale: Array) -> MultinomialLaw:
-        """The law at a block of rows."""
-        return MultinomialLaw(_chosen(y, self.classes), eta)
+        """Return the `Law` at a block of rows."""
+        return MultinomialLaw(_indicators(y, self.classes), eta)
 
     def start_response(self, y: Array) -> Array:
-        """The first step of iterated least squares from even odds, (m, b)."""
+        """Return the first step of iterated least squares from even odds, (m, b)."""
         xp = array_namespace(y)
-        return self.classes * (_chosen(y, self.classes) - xp.astype(y == 0, xp.float64))
+        return self.classes * (_indicators(y, self.classes) - xp.astype(y == 0, xp.float64))
 
     def impossible(self, y: Array) -> Array:
-        """Outputs that are no numbers of classes."""
+        """Return which outputs are no numbers of classes."""
         return (y < 0) | (y >= self.classes) | (y != array_namespace(y).floor(y))
 
     def mean(self, eta: Array, scale: Array) -> Array:
-        """Mean number of the class, (..., b)."""
+        """Return the mean number of the class, (..., b)."""
         xp, p = array_namespace(eta), _probabilities(eta)[0]
         return xp.sum(p * xp.asarray(np.arange(1.0, self.classes), device=device(eta))[:, None], axis=-2)
 
     def probabilities(self, eta: Array) -> Array:
-        """Probabilities of all classes, (..., C, b), from predictors (..., m, b)."""
+        """Return the probabilities of all classes, (..., C, b), from predictors (..., m, b)."""
         p, log_total = _probabilities(eta)
         xp = array_namespace(eta)
         return xp.concat([xp.exp(-log_total)[..., None, :], p], axis=-2)

@@ -1,9 +1,9 @@
-r"""Experts that count with more spread than Poisson's: negative binomial laws whose log mean is the predictor.
+r"""Overdispersed counts: negative binomial distributions whose log mean is the predictor.
 
 A count is Poisson about a rate that is itself gamma: :math:`\mu u` with :math:`u` of mean one, shape
 :math:`a = \sigma^{-2}` and so coefficient of variation :math:`\sigma`. The variance is :math:`\mu + \sigma^2 \mu^2`.
 Given the count, u has mean :math:`(a + y) / (a + \mu)` and :math:`E \log u = \psi(a + y) - \log(a + \mu)`: scales are
-updated as those of a gamma law of u, which is EM for the rates.
+updated as those of a gamma distribution of u, which is EM for the rates.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class NegativeBinomialLaw(Law):
         return array_namespace(self.eta).log1p(self._mean * self.scale**2)
 
     @cached_property
-    def _spread(self) -> Array:
+    def _dispersion(self) -> Array:
         """Variance over mean."""
         return 1.0 + self._mean * self.scale**2
 
@@ -57,7 +57,7 @@ class NegativeBinomialLaw(Law):
         return self._shape + self.y
 
     def _of_total(self, function: Callable[[Array], Array]) -> Array:
-        """A function of shape and count, at each of the counts that there are once where they are in host memory."""
+        """Evaluate a function of shape and count, once for each different count where they are in host memory."""
         if not isinstance(self.y, np.ndarray) or self.y.ndim > 1:
             return function(self._total)
         counts, place = np.unique(self.y, return_inverse=True)
@@ -77,12 +77,12 @@ class NegativeBinomialLaw(Law):
     @cached_property
     def score(self) -> Array:
         """Residual over variance, times mean."""
-        return (self.y - self._mean) / self._spread
+        return (self.y - self._mean) / self._dispersion
 
     @property
     def curvature(self) -> Array:
         """Negative second derivative over the predictor."""
-        return self._mean * (1.0 + self.y * self.scale**2) / self._spread**2
+        return self._mean * (1.0 + self.y * self.scale**2) / self._dispersion**2
 
     @cached_property
     def _shape_score(self) -> Array:
@@ -99,8 +99,8 @@ class NegativeBinomialLaw(Law):
     def scale_curvature(self) -> Array:
         """Negative second derivative over the log scale."""
         a, y, total = self._shape, self.y, self._shape + self._mean
-        bend = self._of_total(trigamma) - trigamma(a) + 1 / a - 1 / total + (y - self._mean) / total**2
-        return 2 * self.scale_score - 4 * a**2 * bend
+        second = self._of_total(trigamma) - trigamma(a) + 1 / a - 1 / total + (y - self._mean) / total**2
+        return 2 * self.scale_score - 4 * a**2 * second
 
     @property
     def cross_curvature(self) -> Array:
@@ -110,13 +110,15 @@ class NegativeBinomialLaw(Law):
     @property
     def step_weight(self) -> Array | None:
         """The expected curvature."""
-        return self._mean / self._spread
+        return self._mean / self._dispersion
 
     @property
     def scale_statistic(self) -> Array:
         """Expected u - log u - 1 of the rate, given the count."""
         log_a = array_namespace(self.eta).log(self._shape)
-        return self._total / (self._shape * self._spread) - self._of_total(digamma) + self._log_excess + (log_a - 1.0)
+        return (
+            self._total / (self._shape * self._dispersion) - self._of_total(digamma) + self._log_excess + (log_a - 1.0)
+        )
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,7 @@ class NegativeBinomialFamily(PoissonFamily):
     may_end_at_least_scale = True
 
     def at(self, y: Array, eta: Array, scale: Array) -> Law:
-        """The law at a block of rows."""
+        """Return the `Law` at a block of rows."""
         return NegativeBinomialLaw(y, bounded(eta), bounded_scale(scale))
 
     def updated_scales(
@@ -138,27 +140,27 @@ class NegativeBinomialFamily(PoissonFamily):
         statistic: np.ndarray,
         share: np.ndarray,
         dof: float | np.ndarray,
-        spread: float,
+        y_std: float,
         floor: float,
     ) -> np.ndarray:
-        """Scales of the rates' gamma laws, drawn to one."""
-        return shape_scales(statistic, share, dof, spread, floor)
+        """Return scales of the rates' gamma distributions, shrunk towards `y_std`."""
+        return shape_scales(statistic, share, dof, y_std, floor)
 
     def scale_slope(self, statistic: np.ndarray, share: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Slope over the log scales: that of the rates' law, by Fisher's identity."""
+        """Return the slope over the log scales: that of the rates' distribution, by Fisher's identity."""
         return shape_slope(statistic, share, scale)
 
     def start_scale(self, residual: np.ndarray) -> np.ndarray:
-        """Deviations of the logs, some of which is Poisson's."""
+        """Return standard deviations of the logs, reduced by an allowance for Poisson noise."""
         return np.clip(0.7 * residual, 0.1, 2.0)
 
     def variance(self, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Variance of the count."""
+        """Return the variance of the count."""
         mean = np.asarray(exponential(eta))
         return mean + (scale * mean) ** 2
 
     def cdf(self, y: np.ndarray, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Probability of a count of at most y."""
+        """Return the probability of a count of at most y."""
         a = 1.0 / np.asarray(scale, dtype=np.float64) ** 2
         found = special.betainc(a, np.maximum(np.floor(y), 0.0) + 1.0, a / (a + exponential(eta)))
         return np.where(y < 0, 0.0, found)

@@ -1,4 +1,4 @@
-"""Experts that count: Poisson outputs whose log mean is the predictor."""
+"""Counts: Poisson distributions whose log mean is the predictor."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["PoissonFamily", "not_counts"]
 
 
 def not_counts(y: Array) -> Array:
-    """Which outputs are not whole numbers of zero or more."""
+    """Return which outputs are not whole numbers of zero or more."""
     xp = array_namespace(y)
     return (y < 0) | (y != xp.floor(y))
 
@@ -64,27 +64,27 @@ class PoissonFamily(Family):
     ratio = "rate ratio"
 
     def at(self, y: Array, eta: Array, scale: Array) -> Law:
-        """The law at a block of rows."""
+        """Return the `Law` at a block of rows."""
         return PoissonLaw(y, bounded(eta))
 
     def start_response(self, y: Array) -> Array:
-        """Logs of the counts, half a count more so that all have one."""
+        """Return logs of the counts, with half a count added so that they are finite."""
         return array_namespace(y).log(y + 0.5)
 
     def impossible(self, y: Array) -> Array:
-        """Outputs that are no counts."""
+        """Return which outputs are no counts."""
         return not_counts(y)
 
     def mean(self, eta: Array, scale: Array) -> Array:
-        """The rate."""
+        """Return the rate."""
         return exponential(eta)
 
     def variance(self, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """The rate again."""
+        """Return the rate."""
         return np.asarray(exponential(eta))
 
     def cdf(self, y: np.ndarray, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Probability of a count of at most y."""
+        """Return the probability of a count of at most y."""
         return np.where(y < 0, 0.0, special.pdtr(np.maximum(np.floor(y), 0.0), exponential(eta)))
 
     def sample(self, eta: np.ndarray, scale: np.ndarray, rng: np.random.Generator) -> np.ndarray:

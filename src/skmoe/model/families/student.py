@@ -1,6 +1,6 @@
-r"""Robust experts: Student t noise about the predictor, so that outputs far from all experts draw none of them.
+r"""Robust experts: Student t noise about the predictor, so that outliers have little influence.
 
-The noise is Gaussian with a variance of its own in each row, and EM for these variances weighs a row with standardised
+The noise is Gaussian with a latent variance in each row, and EM for these variances weights a row with standardised
 residual s by :math:`w = (\nu + 1) / (\nu + s^2)`.
 """
 
@@ -21,7 +21,7 @@ from skmoe.model.gaussian import NoiseFamily
 __all__ = ["MOST_LEARNED", "StudentFamily"]
 
 LEAST_DOF = 0.01  # with fewer, quantiles are no floating-point numbers
-MOST_LEARNED = 100.0  # above, the law is Gaussian for all that rows tell
+MOST_LEARNED = 100.0  # above, rows cannot distinguish it from a Gaussian
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class StudentLaw(Law):
 
     @property
     def curvature(self) -> Array:
-        """Negative second derivative over the predictor, below zero for outputs far out."""
+        """Negative second derivative over the predictor, below zero for outliers."""
         return self._weight**2 * (self.dof - self._squares) / ((self.dof + 1) * self.scale**2)
 
     @cached_property
@@ -66,15 +66,15 @@ class StudentLaw(Law):
     @property
     def scale_curvature(self) -> Array:
         """Negative second derivative over the log scale."""
-        return 2 * self._bend * self._squares
+        return 2 * self._slope_factor * self._squares
 
     @property
     def cross_curvature(self) -> Array:
         """Negative mixed derivative."""
-        return 2 * self._bend * self.residual / self.scale**2
+        return 2 * self._slope_factor * self.residual / self.scale**2
 
     @cached_property
-    def _bend(self) -> Array:
+    def _slope_factor(self) -> Array:
         return self._weight**2 * self.dof / (self.dof + 1)
 
     @cached_property
@@ -100,21 +100,21 @@ class StudentFamily(NoiseFamily):
     Parameters
     ----------
     dof : float
-        Degrees of freedom, shared by all experts; where a fit learns them, those it starts from; not used where there
-        are `expert_dof`.
+        Degrees of freedom, shared by all experts; the start where a fit learns them; not used where there are
+        `expert_dof`.
     learned : bool
         Whether a fit learns them.
     per_expert : bool
         Whether a fit learns a number for each expert; `learned` must be true. The search has one number for all; from
-        its optimum, which gives `dof`, those of the experts are learned with all other parameters.
+        its optimum, which is `dof`, those of the experts are learned with all other parameters.
     expert_dof : tuple of float
         Degrees of freedom of each expert. Given to a fit they are in no order, as experts have none before it: the fit
         finds which expert has which. In `MoERegressor.family_` and `MoEParameters` they are those of the experts in
         turn.
     least_dof : float
-        Fewest degrees of freedom that a fit learns. To the likelihood a few gross errors look like noise without a
-        variance, and the fewer degrees of freedom, the less the other rows tell about the coefficients. With 1 a fit
-        may learn the tails of outputs that truly have no variance.
+        Fewest degrees of freedom that a fit learns. By the likelihood a few gross errors resemble noise without
+        variance, and the fewer degrees of freedom, the less information the other rows carry about the coefficients.
+        With 1 a fit may learn the tails of outputs that truly have no variance.
     """
 
     dof: float = 4.0
@@ -150,27 +150,27 @@ class StudentFamily(NoiseFamily):
 
     @property
     def log_base(self) -> float:  # type: ignore[override]
-        """Log density of the standard law at zero, where it is the same for all experts."""
+        """Log density of the standard distribution at zero, where it is the same for all experts."""
         return 0.0 if self.expert_dof else float(student.log_normaliser(1 / self.dof))
 
     def for_experts(self, experts: np.ndarray) -> StudentFamily:
-        """The law of the given experts, in that order."""
+        """Return the family of the given experts, in that order."""
         return replace(self, expert_dof=np.array(self.expert_dof)[experts]) if self.expert_dof else self
 
     @property
     def any_experts(self) -> StudentFamily:
-        """The law with the number that all experts share."""
+        """Family with the number that all experts share."""
         return replace(self, expert_dof=())
 
     def at(self, y: Array, eta: Array, scale: Array) -> StudentLaw:
-        """The law at a block of rows."""
+        """Return the `Law` at a block of rows."""
         if not self.expert_dof:
             return StudentLaw(self.dof, y - eta, scale)
         dof = self._column(eta)
         return StudentLaw(to_device(dof, eta), y - eta, scale, to_device(student.log_normaliser(1 / dof), eta))
 
     def _column(self, eta: Array) -> np.ndarray:
-        """Degrees of freedom that broadcast against predictors (..., k, b)."""
+        """Return the degrees of freedom that broadcast against predictors (..., k, b)."""
         if not self.expert_dof:
             return np.array(self.dof)
         if eta.ndim < 2 or eta.shape[-2] != len(self.expert_dof):
@@ -181,21 +181,21 @@ class StudentFamily(NoiseFamily):
         return np.array(self.expert_dof)[:, None]
 
     def start_scale(self, residual: np.ndarray) -> np.ndarray:
-        """Residual scales, which outputs far out have widened."""
+        """Return residual scales, reduced since outliers inflate them."""
         return 0.7 * residual
 
     def mean(self, eta: Array, scale: Array) -> Array:
-        """The centre, which is the mean where there is one."""
+        """Return the centre, which is the mean where it exists."""
         return eta
 
     def variance(self, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Variance of the noise, infinite for two degrees of freedom or fewer."""
+        """Return the variance of the noise, infinite for two degrees of freedom or fewer."""
         dof = self._column(np.asarray(eta))
-        times = np.where(dof > 2, dof / np.where(dof > 2, dof - 2, 1.0), np.inf)
-        return np.broadcast_to(times * scale**2, np.broadcast_shapes(np.shape(eta), np.shape(scale)))
+        factor = np.where(dof > 2, dof / np.where(dof > 2, dof - 2, 1.0), np.inf)
+        return np.broadcast_to(factor * scale**2, np.broadcast_shapes(np.shape(eta), np.shape(scale)))
 
     def cdf(self, y: np.ndarray, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Probability of an output of at most y."""
+        """Return the probability of an output of at most y."""
         return student.cdf((y - eta) / scale, self._column(np.asarray(eta)))
 
     def sample(self, eta: np.ndarray, scale: np.ndarray, rng: np.random.Generator) -> np.ndarray:

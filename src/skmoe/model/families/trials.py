@@ -1,4 +1,4 @@
-r"""Experts of proportions: s successes and f failures in one row, all of them by one expert.
+r"""Proportions: s successes and f failures in one row, all of them by one expert.
 
 .. math:: f = s\, \eta - (s + f) \log(1 + e^\eta) + \log \binom{s + f}{s}
 """
@@ -36,8 +36,8 @@ class TrialsLaw(Law):
     @property
     def log_density(self) -> Array:
         """Log probability of so many successes."""
-        ways = log_gamma(self._trials + 1.0) - log_gamma(self.successes + 1.0) - log_gamma(self.failures + 1.0)
-        return self.successes * self.eta - self._trials * log_one_plus_exp(self.eta) + ways
+        log_binomial = log_gamma(self._trials + 1.0) - log_gamma(self.successes + 1.0) - log_gamma(self.failures + 1.0)
+        return self.successes * self.eta - self._trials * log_one_plus_exp(self.eta) + log_binomial
 
     @cached_property
     def score(self) -> Array:
@@ -52,53 +52,53 @@ class TrialsLaw(Law):
 
 @dataclass(frozen=True)
 class TrialsBase(Family):
-    """The law of successes and failures, laid out parts first."""
+    """Family of successes and failures, laid out parts first."""
 
     name = "binomial"
     parts = 2
     most_coef = 30.0
 
     def at(self, y: Array, eta: Array, scale: Array) -> TrialsLaw:
-        """The law at a block of rows."""
+        """Return the `Law` at a block of rows."""
         return TrialsLaw(y[0, ...], y[1, ...], eta)
 
     def start_response(self, y: Array) -> Array:
-        """Log odds of the row, half a success and half a failure more."""
+        """Return log odds of the row, with half a success and half a failure added."""
         return array_namespace(y).log((y[0, ...] + 0.5) / (y[1, ...] + 0.5))
 
 
 @dataclass(frozen=True)
 class TrialsFamily(BinomialFamily):
-    """Successes and failures, two columns; what is predicted is the probability of success in one trial."""
+    """Successes and failures, two columns; predictions are probabilities of success in one trial."""
 
     columns = 2
     support = "successes and failures: numbers of 0 or more, at least one of them positive,"
 
     @property
     def base(self) -> Family:
-        """The law of both numbers."""
+        """Family of both numbers."""
         return TrialsBase()
 
     @property
     def marginal(self) -> Family:
-        """One trial."""
+        """Family of one trial."""
         return BinomialFamily()
 
     def transform_response(self, y: Array) -> Array:
-        """Both numbers as one table of parts, (b, 1, 2)."""
+        """Return both numbers as parts, (b, 1, 2)."""
         xp = array_namespace(y)
         return xp.astype(y, xp.float64, copy=False)[:, None, :]
 
     def typical(self, y: Array) -> Array:
-        """Proportion of successes."""
+        """Return the proportion of successes."""
         xp = array_namespace(y)
         y = xp.astype(y, xp.float64, copy=False)
         return y[:, 0] / (y[:, 0] + y[:, 1])
 
     def log_jacobian(self, y: Array) -> Array:
-        """Nothing: probabilities stay what they are."""
+        """Return zeros: probabilities do not change."""
         return array_namespace(y).zeros_like(y[:, 0])
 
     def impossible(self, y: Array) -> Array:
-        """Rows with negative numbers or without trials."""
+        """Return which rows have negative numbers or no trials."""
         return (y[:, 0] < 0) | (y[:, 1] < 0) | ~(y[:, 0] + y[:, 1] > 0)
