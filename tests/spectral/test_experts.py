@@ -229,7 +229,7 @@ def test_own_decomposition_gives_what_its_name_gives(moments):
     [
         ({"n_experts": 0}, ValueError, "The 'n_experts' parameter of learn_experts must be an int"),
         ({"n_experts": 1.5}, ValueError, "The 'n_experts' parameter of learn_experts must be an int"),
-        ({"n_experts": 5}, ValueError, "more than the 4 columns of X.*joint_em"),
+        ({"n_experts": 5}, ValueError, "more than the 4 columns of X.*fit by likelihood"),
         ({"noise_scale": -0.1}, ValueError, "The 'noise_scale' parameter of learn_experts must be"),
         ({"noise_scale": "big"}, ValueError, "The 'noise_scale' parameter of learn_experts must be"),
         ({"decomposition": "svd"}, ValueError, "The 'decomposition' parameter of learn_experts must be"),

@@ -151,7 +151,7 @@ def test_reference_gives_all_experts_one_index_law():
     A = unit_experts(rng)
     reference = index_reference(law, np.eye(D), law.sample(5000, D, rng), experts=A)
     root = linalg.inv(reference.B)
-    np.testing.assert_allclose(np.sqrt(np.sum((A @ root) ** 2, axis=1)), reference.spread, rtol=1e-8)
+    np.testing.assert_allclose(np.sqrt(np.sum((A @ root) ** 2, axis=1)), reference.index_std, rtol=1e-8)
     np.testing.assert_allclose(A @ reference.center, reference.index_mean, atol=1e-8)
     # rows weighted to it follow it
     X = law.sample(400_000, D, rng)

@@ -23,7 +23,7 @@ def test_plain_tensor_method_fails_with_a_gate_of_three_experts(k, gate, right):
 
 def test_plain_tensor_method_refuses_linear_experts():
     X, y, _ = make_moe(100, 3, 2, random_state=0)
-    with pytest.raises(ValueError, match="holds nothing of the experts"):
+    with pytest.raises(ValueError, match="does not depend on the experts"):
         plain_tensor_method(X, y, 2, activation="linear")
 
 

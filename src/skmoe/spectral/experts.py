@@ -1,4 +1,4 @@
-"""Algorithm 1: the experts, read off the moments of inputs and transformed outputs, without the gate."""
+"""Algorithm 1: the experts from the moments of inputs and transformed outputs, without the gate."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def learn_experts(
     r"""Learn the experts of a mixture without knowing its gate (paper: Algorithm 1).
 
     Assumes experts of unit length without intercepts, as the paper does. ``moments="plain"`` with
-    ``decomposition="orth-als"`` is what the paper ran, ``decomposition="power"`` what its theory speaks of; the default
+    ``decomposition="orth-als"`` is what the paper ran, ``decomposition="power"`` the method of its theory; the default
     is ours and estimates the same moments with less noise.
 
     The label transform is that of the index :math:`a_i^\top x`, whose variance under :math:`N(0, \Sigma)` inputs is
@@ -102,9 +102,9 @@ def learn_experts(
     ExpertsResult
         ``coef`` (k, d), unit experts; ``weights`` (k,), their shares of the rows, falling (all but
         "matching" give fewer than k where T2 has fewer positive eigenvalues); ``noise_scale``;
-        ``spectrum``, the eigenvalues of T2 in units of shares, ``gap``, how far the k-th stands above the next,
-        relative to itself, ``noise_level``, what sampling noise alone gives as an eigenvalue, and ``rank``, how many
-        stand above it.
+        ``spectrum``, the eigenvalues of T2 in units of shares, ``gap``, the relative difference of the k-th and
+        the next, ``noise_level``, the largest eigenvalue of sampling noise alone, and ``rank``, the number of
+        eigenvalues above it.
 
     Examples
     --------
@@ -157,9 +157,9 @@ def experts_of(
     moments: str = "regression",
     settle: bool = False,
 ) -> ExpertsResult:
-    """Algorithm 1 on rows and settings that were checked; see `learn_experts`.
+    """Run Algorithm 1 on rows and settings that were checked; see `learn_experts`.
 
-    With `settle`, a law far from isotropic is given further rounds; without, the result is a start for other methods.
+    With `settle`, a law far from isotropic gets further rounds; without, the result is a start for other methods.
     """
     d = X.shape[1]
     check_spectral_rank(k, d)
@@ -172,7 +172,7 @@ def experts_of(
     if result.rank < k:
         warnings.warn(
             f"T2 shows {result.rank} directions above its sampling noise ({result.noise_level:.2g}), fewer than the "
-            f"{k} experts asked for (spectrum {np.array2string(result.spectrum[:k], precision=2)}): the weakest "
+            f"{k} experts requested (spectrum {np.array2string(result.spectrum[:k], precision=2)}): the weakest "
             "experts may be noise; use more rows or fewer experts",
             RankWarning,
             stacklevel=4,
@@ -181,7 +181,7 @@ def experts_of(
 
 
 def _some_outputs(family: Family, y: Array, rng: np.random.Generator) -> np.ndarray:
-    """Outputs of some rows, on the host; none for Gaussian experts, whose label transforms need none."""
+    """Return the outputs of some rows, on the host; none for Gaussian experts, whose label transforms need none."""
     if isinstance(family.base, GaussianFamily):
         return np.empty(0)
     index = pick_rows(y.shape[0], OUTPUT_SAMPLE, rng)
@@ -192,6 +192,6 @@ def check_spectral_rank(k: int, d: int) -> None:
     """Refuse more experts than inputs, which no moment matrix of rank d can hold."""
     if k > d:
         raise ValueError(
-            f"{k} experts are more than the {d} columns of X (n_features={d}), and the moment method reads at most "
+            f"{k} experts are more than the {d} columns of X (n_features={d}), and the moment method finds at most "
             f"one expert per column; use at most {d} experts, or fit by likelihood"
         )

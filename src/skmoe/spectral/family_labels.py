@@ -1,6 +1,6 @@
 r"""Label transforms for any family: the functions of y of least variance that meet the paper's conditions.
 
-Theorem 1 of the paper needs of P2 and P3 nothing but the Hermite coefficients of
+Theorem 1 of the paper needs of P2 and P3 only the Hermite coefficients of
 :math:`S_r(z) = E[P_r(Y) \mid Z = z]`, where :math:`Z \sim N(0, 1)` is the standardised index of an expert:
 
 * Condition 1: :math:`E[S_3'] = E[S_3''] = 0`, and :math:`c_3 = E[S_3'''] \ne 0`;
@@ -12,8 +12,8 @@ combination of :math:`h_0, \dots, h_r`. For linear experts with Gaussian noise i
 counts it grows with a power of log y, where the factorial moments that solve the same conditions grow with a power of
 y.
 
-Outputs are taken in bins, so that the functions are steps: bounded, and their coefficients exact, since all that is
-needed of the law is its distribution function at the edges.
+Outputs are taken in bins, so that the functions are steps: bounded, and their coefficients exact, since they need
+only the distribution function at the edges.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from skmoe.model.family import Family
 __all__ = ["StepTransform", "bin_edges", "bin_probabilities", "step_transform"]
 
 TAIL = 8.5  # of the index, in standard deviations
-FEWEST_NODES, MOST_NODES = 128, 8192  # of the trapezoidal rule over the index, doubled until it settles
-SETTLED = 1e-11  # change of the coefficients of a bin at which it has
+FEWEST_NODES, MOST_NODES = 128, 8192  # of the trapezoidal rule over the index, doubled until it converges
+SETTLED = 1e-11  # change of the coefficients of a bin at which it has converged
 SCORES = np.linspace(-4.0, 4.0, 161)  # normal scores of the quantiles that bound the bins
 EMPTY = 1e-14  # probability below which a bin holds no output
-ZERO = 1e-9  # share of h_r that lower ones leave, below which none is left
+ZERO = 1e-9  # share of h_r outside the span of lower ones, below which it is in that span
 
 FAILURES = {
     1: "E[S'(Z)] = 0 for every function of y",
     2: "every function of y with E[S2'(Z)] = 0 has E[S2''(Z)] = 0 too",
     3: "every function of y with E[S3'(Z)] = E[S3''(Z)] = 0 has E[S3'''(Z)] = 0 too",
 }
-"""What fails where no transform of an order exists."""
+"""Condition that fails where no transform of an order exists."""
 
 
 @dataclass(frozen=True)
@@ -57,15 +57,15 @@ class StepTransform:
     hermite: np.ndarray
 
     def all(self, y: Array) -> Array:
-        """P1(y), P2(y) and P3(y), (3, n)."""
+        """Return P1(y), P2(y) and P3(y), (3, n)."""
         return array_namespace(y).take(to_device(self.values, y), self._bins(y), axis=1)
 
     def of_order(self, r: int, y: Array) -> Array:
-        """P_r(y), (n,)."""
+        """Return P_r(y), (n,)."""
         return array_namespace(y).take(to_device(self.values[r - 1], y), self._bins(y))
 
     def constant(self, r: int) -> float:
-        """Constant before the rank-1 terms of T_r."""
+        """Return the constant before the rank-1 terms of T_r."""
         return float(self.hermite[r - 1, r])
 
     def _bins(self, y: Array) -> Array:
@@ -74,7 +74,7 @@ class StepTransform:
 
 
 def bin_edges(y: np.ndarray) -> np.ndarray:
-    """Edges between bins at quantiles of some outputs, equally spaced in normal scores: tails have bins too."""
+    """Return the edges between bins at quantiles of some outputs, equally spaced in normal scores."""
     found = np.unique(np.quantile(y, ndtr(SCORES), method="inverted_cdf"))
     return found[found < np.max(y)]
 
@@ -82,7 +82,7 @@ def bin_edges(y: np.ndarray) -> np.ndarray:
 def bin_probabilities(
     family: Family, scale: float, edges: np.ndarray, length: float, offset: float, orders: int = 1
 ) -> np.ndarray:
-    r"""Coefficients :math:`E[\mathrm{He}_m(Z)\, 1\{Y \in \text{bin}\}]`, m below `orders`: (orders, bins).
+    r"""Return coefficients :math:`E[\mathrm{He}_m(Z)\, 1\{Y \in \text{bin}\}]`, m below `orders`: (orders, bins).
 
     The predictor is offset + length Z. The first row holds the probabilities of the bins.
     """
@@ -106,14 +106,14 @@ def bin_probabilities(
 def step_transform(
     family: Family, scale: float, edges: np.ndarray, length: float = 1.0, offset: float = 0.0
 ) -> StepTransform:
-    r"""The step functions P1, P2, P3 of least variance that meet the paper's conditions.
+    r"""Return the step functions P1, P2, P3 of least variance that meet the paper's conditions.
 
     Parameters
     ----------
     family : Family
-        Law of an expert's output.
+        Distribution of an expert's output.
     scale : float
-        Its scale; of no matter to laws without one.
+        Its scale; not used by families without one.
     edges : (bins - 1,) array
         Edges between the bins, rising.
     length, offset : float

@@ -1,4 +1,4 @@
-r"""Label transforms: the quadratic and cubic of y whose moments hold the experts alone (paper: appendix C).
+r"""Label transforms: the quadratic and cubic of y whose moments depend on the experts alone (paper: appendix C).
 
 The paper calls them the Cubic and Quadratic Transform, CQT.
 
@@ -50,7 +50,7 @@ class LabelTransform:
     hermite: np.ndarray  # (3, 6): E[He_m(Z) P_r(Y)] for r = 1, 2, 3 with P1(y) = y, and m = 0..5
 
     def all(self, y: Array) -> Array:
-        """P1(y) = y, P2(y) and P3(y).
+        """Return P1(y) = y, P2(y) and P3(y).
 
         Parameters
         ----------
@@ -65,7 +65,7 @@ class LabelTransform:
         return array_namespace(y).stack([y, self.quadratic(y), self.cubic(y)])
 
     def of_order(self, r: int, y: Array) -> Array:
-        """P_r(y), one of the three.
+        """Return P_r(y), one of the three.
 
         Parameters
         ----------
@@ -82,7 +82,7 @@ class LabelTransform:
         return (y, self.quadratic(y), self.cubic(y))[r - 1]
 
     def constant(self, r: int) -> float:
-        """Constant before the rank-1 terms of T_r, E[He_r(Z) P_r(Y)].
+        """Return the constant before the rank-1 terms of T_r, E[He_r(Z) P_r(Y)].
 
         Parameters
         ----------
@@ -97,7 +97,7 @@ class LabelTransform:
         return (float(self.hermite[0, 1]), self.c2, self.c3)[r - 1]
 
     def quadratic(self, y: Array) -> Array:
-        """The quadratic P2(y) = y^2 + gamma y.
+        """Return the quadratic P2(y) = y^2 + gamma y.
 
         Parameters
         ----------
@@ -112,7 +112,7 @@ class LabelTransform:
         return y * (y + self.gamma)
 
     def cubic(self, y: Array) -> Array:
-        """The cubic P3(y) = y^3 + alpha y^2 + beta y.
+        """Return the cubic P3(y) = y^3 + alpha y^2 + beta y.
 
         Parameters
         ----------
@@ -127,16 +127,16 @@ class LabelTransform:
         return y * (y * (y + self.alpha) + self.beta)
 
 
-def of_index(g: Activation, spread: float, mean: float = 0.0) -> Activation:
-    """The activation of a standardised index, z -> g(mean + spread z), for an index of that mean and deviation."""
-    if spread == 1.0 and mean == 0.0:
+def of_index(g: Activation, std: float, mean: float = 0.0) -> Activation:
+    """Return the activation of a standardised index, z -> g(mean + std z), for an index of that mean and deviation."""
+    if std == 1.0 and mean == 0.0:
         return g
-    kinks = tuple((kink - mean) / spread for kink in g.kinks)
-    return Activation(lambda z: g(mean + spread * z), kinks=kinks, name=g.name)
+    kinks = tuple((kink - mean) / std for kink in g.kinks)
+    return Activation(lambda z: g(mean + std * z), kinks=kinks, name=g.name)
 
 
 def activation_moments(activation: Any, center: float = 0.0, scale: float = 1.0) -> np.ndarray:
-    r"""Moments :math:`E[\mathrm{He}_r(Z)\, h(Z)^j]`, h = (g - center) / scale, j from 0 to 3, r from 0 to 5: (4, 6).
+    r"""Return moments :math:`E[\mathrm{He}_r(Z)\, h(Z)^j]`, h = (g - center) / scale, j = 0..3, r = 0..5: (4, 6).
 
     Good to about 1e-13 of the largest.
     """
@@ -152,21 +152,21 @@ def activation_moments(activation: Any, center: float = 0.0, scale: float = 1.0)
     edges = [-TAIL, *sorted(kink for kink in g.kinks if abs(kink) < TAIL), TAIL]
     total = np.zeros((4, 6))
     for low, high in pairwise(edges):
-        # each smooth piece by itself: a rule laid across a kink is wrong in the third digit
-        part, error = _integrate(integrand, low, high)
-        if not np.all(np.isfinite(part)) or error > 1e-9 * (1 + np.max(np.abs(part))):
+        # each smooth piece separately: a rule across a kink is wrong in the third digit
+        piece, error = _integrate(integrand, low, high)
+        if not np.all(np.isfinite(piece)) or error > 1e-9 * (1 + np.max(np.abs(piece))):
             raise ValueError(
                 f"activation {g.name!r} could not be integrated against a Gaussian (error estimate {error:.1e}); "
                 "name the points where it is not smooth: skmoe.Activation(function, kinks=(...))"
             )
-        total += part
+        total += piece
     if not np.max(np.abs(integrand(np.array([-TAIL, TAIL])))) <= 1e-12 * (1 + np.max(np.abs(total))):
         raise ValueError(f"activation {g.name!r} grows too fast to have moments under a Gaussian")
     return total
 
 
 def _integrate(integrand: Callable[[np.ndarray], np.ndarray], low: float, high: float) -> tuple[np.ndarray, float]:
-    """Integral and error estimate: a fixed rule where two of them agree, else an adaptive one."""
+    """Return the integral and error estimate: a fixed rule where two of them agree, else an adaptive one."""
     fine, coarse = (_gauss_legendre(integrand, low, high, panels) for panels in (24, 16))
     error = float(np.max(np.abs(fine - coarse)))
     if error <= 1e-13 * (1 + np.max(np.abs(fine))):
@@ -186,7 +186,7 @@ def _gauss_legendre(integrand: Callable[[np.ndarray], np.ndarray], low: float, h
 
 @cache
 def _rule() -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and weights of a panel."""
+    """Return nodes and weights of a panel."""
     return np.polynomial.legendre.leggauss(16)
 
 
@@ -229,7 +229,7 @@ def label_transform(activation: Any, noise_scale: float) -> LabelTransform:
     if size <= 1e-7 * abs(mean) or size == 0:
         raise ValueError(_refusal(g, "Condition 2", "g is constant, so E[S2''(Z)] = 0"))
     mean = 0.0 if abs(mean) <= ZERO * size else mean
-    # in units of g, so that g, g + 1000 and g / 1000 are treated alike and the tests below mean something
+    # in units of g, so that g, g + 1000 and g / 1000 are treated alike and the thresholds below are meaningful
     m = activation_moments(g, center=mean, scale=size)
     m[np.abs(m) <= ZERO] = 0.0
     variance = (noise_scale / size) ** 2
@@ -239,7 +239,7 @@ def label_transform(activation: Any, noise_scale: float) -> LabelTransform:
     gamma = 0.0 if m[2, 1] == 0 else -m[2, 1] / m[1, 1]
     c2 = m[2, 2] + gamma * m[1, 2]
     if abs(c2) <= ZERO:
-        raise ValueError(_refusal(g, "Condition 2", "E[S2''(Z)] = 0, so T2 holds nothing of the experts"))
+        raise ValueError(_refusal(g, "Condition 2", "E[S2''(Z)] = 0, so T2 does not depend on the experts"))
 
     # for g odd about a constant the second row gives alpha and the first beta. The system is singular only where some
     # combination of y^2 and y has neither a first nor a second moment with Z; then the solution of least norm
@@ -250,7 +250,7 @@ def label_transform(activation: Any, noise_scale: float) -> LabelTransform:
         raise ValueError(_refusal(g, "Condition 1", "no alpha, beta make both E[S3'(Z)] and E[S3''(Z)] vanish"))
     c3 = m[3, 3] + alpha * m[2, 3] + (beta + 3 * variance) * m[1, 3]
     if abs(c3) <= ZERO:
-        raise ValueError(_refusal(g, "Condition 1", "E[S3'''(Z)] = 0, so T3 holds nothing of the experts"))
+        raise ValueError(_refusal(g, "Condition 1", "E[S3'''(Z)] = 0, so T3 does not depend on the experts"))
 
     shift = mean / size
     alpha, beta, gamma = alpha - 3 * shift, beta - 2 * alpha * shift + 3 * shift**2, gamma - 2 * shift

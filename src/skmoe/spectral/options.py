@@ -1,4 +1,4 @@
-"""What `MoERegressor(method="spectral")` may be told about Algorithms 1 and 2."""
+"""Options of Algorithms 1 and 2 for `MoERegressor(method="spectral")`."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class SpectralOptions:
     moments : {"regression", "plain"}
         Hermite regression under a reference law, which is ours, or the paper's averages; see `skmoe.learn_experts`.
     decomposition : {"matching", "orth-als", "orth-als-t2", "power"} or callable
-        "matching" and "orth-als-t2" are ours, "orth-als" (of all of T3) is what the paper ran, "power" what its theory
-        speaks of; see `skmoe.learn_experts`.
+        "matching" and "orth-als-t2" are ours, "orth-als" (of all of T3) is what the paper ran, "power" the method
+        of its theory; see `skmoe.learn_experts`.
     gate_method : {"em", "gradient", "moments"}
-        How the gate is learned, each of them the paper's; see `skmoe.learn_gate`.
+        Method for the gate, all of them the paper's; see `skmoe.learn_gate`.
     radius : float, optional
         Radius R of the ball that gate vectors are kept in; the paper's is 1. Without it they may be of any length.
     step_size : float, optional
@@ -62,7 +62,7 @@ class SpectralOptions:
 
     @classmethod
     def paper(cls) -> SpectralOptions:
-        """The paper's choices: averages, Orth-ALS of all of T3, EM with the gate in the unit ball.
+        """Return the paper's choices: averages, Orth-ALS of all of T3, EM with the gate in the unit ball.
 
         Returns
         -------
@@ -73,7 +73,7 @@ class SpectralOptions:
 
 
 def spectral_options(given: SpectralOptions | Mapping[str, Any] | None) -> SpectralOptions:
-    """The record that a caller's `spectral_options` stands for; what it does not know is refused."""
+    """Return `spectral_options` as a record; refuse unknown names."""
     if given is None:
         return SpectralOptions()
     if isinstance(given, SpectralOptions):

@@ -1,6 +1,6 @@
-r"""What Algorithm 1 asks of the experts' outputs: label transforms for the law of an index, and the scale of the noise.
+r"""The experts' outputs in Algorithm 1: label transforms for the law of an index, and the scale of the noise.
 
-`ActivationOutputs` are the paper's, Gaussian noise about an activation; `FamilyOutputs` those of any other law.
+`ActivationOutputs` are the paper's, Gaussian noise about an activation; `FamilyOutputs` those of any other family.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ __all__ = [
     "outputs_of",
 ]
 
-SCALES = (1e-2, 1e1)  # range of a scale that is not given
+SCALES = (1e-2, 1e1)  # range of a scale that is estimated
 
 
 class IndexLaw(NamedTuple):
     """The law of a unit expert's index: Gaussian, or a share of a mixture of such."""
 
-    spread: float = 1.0
+    std: float = 1.0
     mean: float = 0.0
     share: float = 1.0
 
@@ -49,26 +49,26 @@ class Transform(Protocol):
         """The coefficients."""
 
     def all(self, y: Array) -> Array:
-        """P1, P2 and P3, (3, n)."""
+        """Return P1, P2 and P3, (3, n)."""
 
     def of_order(self, r: int, y: Array) -> Array:
-        """P_r, (n,)."""
+        """Return P_r, (n,)."""
 
     def constant(self, r: int) -> float:
-        """E[He_r(Z) P_r(Y)]."""
+        """Return E[He_r(Z) P_r(Y)]."""
 
 
 MeanOf = Callable[[Callable[[Array], Array]], np.ndarray]  # mean over rows of a function (m, b) of outputs (b,)
 
 
 class Outputs(Protocol):
-    """How outputs follow the index of an expert."""
+    """Interface of the outputs given the index of an expert."""
 
     def transform(self, noise: float, index: IndexLaw) -> Transform:
-        """Label transforms for an index of that law; refused where there are none."""
+        """Return label transforms for an index of that law; refused where there are none."""
 
     def noise(self, mean_of: MeanOf, indices: Sequence[IndexLaw]) -> float:
-        """The scale, from means over rows of functions of their outputs."""
+        """Return the scale, from means over rows of functions of their outputs."""
 
 
 @dataclass(frozen=True)
@@ -78,15 +78,15 @@ class ActivationOutputs:
     g: Activation
 
     def transform(self, noise: float, index: IndexLaw) -> Transform:
-        """Label transforms for an index of that law."""
-        return label_transform(of_index(self.g, index.spread, index.mean), noise)
+        """Return label transforms for an index of that law."""
+        return label_transform(of_index(self.g, index.std, index.mean), noise)
 
     def noise(self, mean_of: MeanOf, indices: Sequence[IndexLaw]) -> float:
-        """Noise scale from E[y^2] = E[g(u)^2] + sigma^2; at least a hundredth of the output's size."""
+        """Return the noise scale from E[y^2] = E[g(u)^2] + sigma^2; at least a hundredth of the output's size."""
         mean_square = float(mean_of(lambda y: (y**2)[None, :])[0])
         explained = 0.0
-        for spread, mean, share in indices:
-            explained += share * float(activation_moments(of_index(self.g, spread, mean))[2, 0])
+        for std, mean, share in indices:
+            explained += share * float(activation_moments(of_index(self.g, std, mean))[2, 0])
         return float(np.sqrt(max(mean_square - explained, 1e-4 * mean_square)))
 
 
@@ -100,7 +100,7 @@ class FamilyOutputs:
     offset: float = 0.0
 
     def transform(self, noise: float, index: IndexLaw) -> Transform:
-        """Label transforms for an index of that law."""
+        """Return label transforms for an index of that law."""
         return step_transform(self.family, noise, self.edges, *self._predictor(index))
 
     def noise(self, mean_of: MeanOf, indices: Sequence[IndexLaw]) -> float:
@@ -112,29 +112,29 @@ class FamilyOutputs:
 
         def loss(log_scale: float) -> float:
             scale = float(np.exp(log_scale))
-            law = sum(
+            probabilities = sum(
                 index.share * bin_probabilities(self.family, scale, self.edges, *self._predictor(index))[0]
                 for index in indices
             )
-            return -float(counts @ np.log(np.maximum(law, np.finfo(float).tiny)))
+            return -float(counts @ np.log(np.maximum(probabilities, np.finfo(float).tiny)))
 
         bounds = tuple(np.log(SCALES).tolist())
         return float(np.exp(optimize.minimize_scalar(loss, bounds=bounds, method="bounded").x))
 
     def _predictor(self, index: IndexLaw) -> tuple[float, float]:
-        """Length and offset of the predictor as a function of the standardised index."""
-        return self.length * index.spread, self.offset + self.length * index.mean
+        """Return the length and offset of the predictor as a function of the standardised index."""
+        return self.length * index.std, self.offset + self.length * index.mean
 
 
 def _below(y: Array, edges: np.ndarray) -> Array:
-    """Whether outputs (b,) are at most the edges (m,), as numbers (m, b)."""
+    """Return indicators of outputs (b,) that are at most the edges (m,), (m, b)."""
     xp = array_namespace(y)
     return xp.astype(y <= to_device(edges, y)[:, None], xp.float64)
 
 
 @dataclass(frozen=True)
 class TransformedLabels:
-    """Label transforms of a function of the outputs, as of their logs."""
+    """Label transforms of the transformed response."""
 
     of_transformed: Transform
     transform_response: Callable[[Array], Array]
@@ -145,36 +145,36 @@ class TransformedLabels:
         return self.of_transformed.hermite
 
     def all(self, y: Array) -> Array:
-        """P1, P2 and P3, (3, n)."""
+        """Return P1, P2 and P3, (3, n)."""
         return self.of_transformed.all(self.transform_response(y))
 
     def of_order(self, r: int, y: Array) -> Array:
-        """P_r, (n,)."""
+        """Return P_r, (n,)."""
         return self.of_transformed.of_order(r, self.transform_response(y))
 
     def constant(self, r: int) -> float:
-        """E[He_r(Z) P_r(Y)]."""
+        """Return E[He_r(Z) P_r(Y)]."""
         return self.of_transformed.constant(r)
 
 
 @dataclass(frozen=True)
 class TransformedOutputs:
-    """Outputs a function of which has a law that is known, as lognormal ones have."""
+    """Outputs with a transformed response, such as lognormal ones."""
 
     of_transformed: Outputs
     transform_response: Callable[[Array], Array]
 
     def transform(self, noise: float, index: IndexLaw) -> Transform:
-        """Label transforms for an index of that law."""
+        """Return label transforms for an index of that law."""
         return TransformedLabels(self.of_transformed.transform(noise, index), self.transform_response)
 
     def noise(self, mean_of: MeanOf, indices: Sequence[IndexLaw]) -> float:
-        """The scale of the function of the outputs."""
+        """Return the scale of the transformed response."""
         return self.of_transformed.noise(lambda f: mean_of(lambda y: f(self.transform_response(y))), indices)
 
 
 def outputs_of(family: Family, y: np.ndarray) -> Outputs:
-    """What Algorithm 1 asks of the outputs of a family, with bins at quantiles of some outputs y."""
+    """Return the `Outputs` of a family, with bins at quantiles of some outputs y."""
     if family.base is not family:
         return TransformedOutputs(
             outputs_of(family.base, np.asarray(family.transform_response(y))), family.transform_response

@@ -1,4 +1,4 @@
-"""The tensor method for mixtures of generalised linear models, which a gate leads astray: a baseline."""
+"""The tensor method for mixtures of generalised linear models, which is biased by a gate: a baseline."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ __all__ = ["plain_tensor_method"]
 def plain_tensor_method(
     X: Any, y: Any, n_experts: int, *, activation: Any, input_law: Any = None, random_state: Any = None
 ) -> Decomposition:
-    r"""The tensor method for mixtures of generalised linear models, as a baseline (paper: equations 3, 4).
+    r"""Learn experts by the tensor method for generalised linear models, a baseline (paper: equations 3, 4).
 
-    Decomposes :math:`E[y\, S_3(x)]`, which is :math:`E[g'''(Z)] \sum_i p_i a_i^{\otimes 3}` when the gate does not look
-    at the inputs, and mixes experts with gate vectors when it does: no number of rows cures that. Two things the
-    paper does not say: for linear, ReLU and softplus experts :math:`E[g'''(Z)] = 0`, so there is nothing to
+    It decomposes :math:`E[y\, S_3(x)]`, which is :math:`E[g'''(Z)] \sum_i p_i a_i^{\otimes 3}` when the gate does not
+    depend on the inputs, and mixes experts with gate vectors when it does, however many rows there are. Not in the
+    paper: for linear, ReLU and softplus experts :math:`E[g'''(Z)] = 0`, so there is nothing to
     decompose; and for two experts with an odd activation (up to a constant) all the mixed terms vanish by symmetry,
-    so that it stays right.
+    so that the method is consistent.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def plain_tensor_method(
     scale = activation_moments(g)[1, 3]
     if abs(scale) < 1e-9:
         raise ValueError(
-            f"activation {g.name!r} has E[g'''(Z)] = 0, so E[y S3(x)] holds nothing of the experts; use learn_experts"
+            f"activation {g.name!r} has E[g'''(Z)] = 0, so E[y S3(x)] does not depend on the experts; use learn_experts"
         )
     rng = generator(random_state, "plain_tensor_method")
     T3 = score_moment(X, y, lambda Z, t: t, as_law(input_law, X, rng), 3) / scale

@@ -32,7 +32,7 @@ from skmoe.spectral.algorithm1.task import (
     some_rows,
 )
 from skmoe.spectral.decomposition import INSIDE_T2
-from skmoe.spectral.moments.labelled import LabelledScores, index_spreads
+from skmoe.spectral.moments.labelled import LabelledScores, index_stds
 from skmoe.spectral.moments.plain import score_moment
 from skmoe.spectral.outputs import IndexLaw
 from skmoe.spectral.scores import Gaussian
@@ -47,7 +47,7 @@ Moment = Callable[[int, np.ndarray | None], np.ndarray]  # of an order, in a bas
 
 
 def by_averages(task: Task, rng: np.random.Generator) -> ExpertsResult:
-    """The paper: plain T2 and T3, and a decomposition of them."""
+    """Learn experts as the paper does, from a decomposition of plain T2 and T3."""
     _check_columns(task)
     if not one_transform_each(task.law, task.rows.X.shape[1]):
         found = _weighted(task, rng)
@@ -60,12 +60,12 @@ def by_averages(task: Task, rng: np.random.Generator) -> ExpertsResult:
 
 
 def _inside_t2(task: Task) -> bool:
-    """Whether T3 is wanted inside the leading space of T2 only."""
+    """Return whether T3 is used inside the leading space of T2 only."""
     return isinstance(task.decomposition, str) and task.decomposition in INSIDE_T2
 
 
 def _check_columns(task: Task) -> None:
-    """Refuse a T3 that could not be held, before any work."""
+    """Refuse a T3 that memory could not hold, before any work."""
     d = task.rows.X.shape[1]
     if d > MOST_COLUMNS and not _inside_t2(task):
         raise ValueError(
@@ -75,20 +75,20 @@ def _check_columns(task: Task) -> None:
 
 
 def _noise(task: Task, found: ExpertsResult | None) -> float:
-    """Noise scale: known, or what the indices of the experts, or of all unit directions, leave of the outputs."""
+    """Return the noise scale: known, or from the variance of y that indices of experts, or of all directions, leave."""
     d = task.rows.X.shape[1]
     indices = []
-    for spread, c in zip(index_spreads(task.law, d), task.law.components(d), strict=True):
+    for std, c in zip(index_stds(task.law, d), task.law.components(d), strict=True):
         if found is None:
-            indices.append(IndexLaw(float(np.sqrt(spread**2 + c.mean @ c.mean / d)), 0.0, c.weight))
+            indices.append(IndexLaw(float(np.sqrt(std**2 + c.mean @ c.mean / d)), 0.0, c.weight))
             continue
         shares = c.weight * found.weights / found.weights.sum()
-        indices += [IndexLaw(spread, float(a @ c.mean), p) for p, a in zip(shares, found.coef, strict=True)]
+        indices += [IndexLaw(std, float(a @ c.mean), p) for p, a in zip(shares, found.coef, strict=True)]
     return noise_under(task, indices)
 
 
 def _averaged(task: Task, sigma: float, rng: np.random.Generator) -> ExpertsResult:
-    """Unweighted averages under the law's own scores."""
+    """Learn experts from unweighted averages of the scores of the input law."""
     X, y, weight = task.rows.arrays
     scores = LabelledScores.of(task.law, X.shape[1], task.outputs, sigma)
 
@@ -100,10 +100,10 @@ def _averaged(task: Task, sigma: float, rng: np.random.Generator) -> ExpertsResu
 
 
 def _weighted(task: Task, rng: np.random.Generator) -> ExpertsResult | None:
-    """Averages under a law that gives all indices one law; None if weights to one would leave too few rows.
+    """Learn experts from averages under a law that gives all indices one law; None if that leaves too few rows.
 
-    Which law that is depends on the experts: Hermite regression tells roughly where they are. Averages could tell it
-    too, in turns with the law, but have so much noise that the turns need not settle.
+    The law depends on the experts: Hermite regression gives approximate ones. Alternating averages with the law would
+    too, but they have so much noise that the iteration need not converge.
     """
     pilot = by_regression(replace(task, decomposition="matching"), rng)
     U, sample = np.eye(task.rows.X.shape[1]), some_rows(task.rows, rng)
@@ -112,10 +112,10 @@ def _weighted(task: Task, rng: np.random.Generator) -> ExpertsResult | None:
 
 
 def _averaged_under(task: Task, reference: Reference, rng: np.random.Generator) -> ExpertsResult:
-    """Weighted averages of the scores of a reference law, in its coordinates."""
+    """Learn experts from weighted averages of the scores of a reference law, in its coordinates."""
     X, y, weight = task.rows.arrays
     mean_weight = mean_reference_weight(task.rows, reference)
-    index = IndexLaw(reference.spread, reference.index_mean)
+    index = IndexLaw(reference.index_std, reference.index_mean)
     sigma = noise_under(task, [index], reference)
     t = task.outputs.transform(sigma, index)
     root = linalg.inv(reference.B)
@@ -137,7 +137,7 @@ def _averaged_under(task: Task, reference: Reference, rng: np.random.Generator) 
 def _decomposed(
     task: Task, moment: Moment, sigma: float, variance: float, reference: Reference | None, rng: np.random.Generator
 ) -> ExpertsResult:
-    """T2, its leading space where the decomposition works in it, T3 there or in full, and the experts."""
+    """Compute T2, its leading space where the decomposition uses it, T3 inside it or in full, and the experts."""
     T2 = moment(2, None)
     values, vectors = linalg.eigh(T2)
     if _inside_t2(task):

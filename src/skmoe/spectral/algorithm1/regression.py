@@ -33,15 +33,15 @@ from skmoe.spectral.scores.reference import Reference, choose_reference, referen
 
 __all__ = ["by_regression"]
 
-ROUNDS = 4  # of experts and reference in turn, where the law of an index depends on the expert
-START_TOL = 1e-3  # of what is only a start: other methods go on from it, and finer takes up to ten times the steps
-SETTLED = 1e-3  # experts that move by less between rounds have settled
-SHARE_SD = 0.2  # spread of an expert's share about 1/k, in units of 1/k, before the data speak
-GATE_CURVATURE = 0.06  # spread of a gate's mean curvature along its expert, relative to that of its share
+ROUNDS = 4  # alternations of experts and reference, where the law of an index depends on the expert
+START_TOL = 1e-3  # for a start of other methods; a smaller one takes up to ten times the steps
+SETTLED = 1e-3  # change of experts between rounds below which they have converged
+SHARE_SD = 0.2  # prior standard deviation of an expert's share about 1/k, in units of 1/k
+GATE_CURVATURE = 0.06  # standard deviation of a gate's mean curvature along its expert, relative to its share's
 
 
 def by_regression(task: Task, rng: np.random.Generator) -> ExpertsResult:
-    """Hermite regression under a reference law, in all dimensions or inside a leading space of T2."""
+    """Learn experts by Hermite regression under a reference law, in all dimensions or a leading space of T2."""
     rows, d = task.rows, task.rows.X.shape[1]
     q = regression_dimension(int(rows.total), d, task.k)
     U, spectrum = np.eye(d), None
@@ -50,7 +50,7 @@ def by_regression(task: Task, rng: np.random.Generator) -> ExpertsResult:
         t = task.outputs.transform(noise_under(task, [index]), index)
         c2 = t.constant(2)
         U, T2 = leading_basis(rows, partial(t.of_order, 2), task.law, np.sign(c2), q, rng)
-        spectrum = linalg.eigvalsh(index.spread**2 * T2 / c2)[::-1]
+        spectrum = linalg.eigvalsh(index.std**2 * T2 / c2)[::-1]
     sample = some_rows(rows, rng)
     reference = choose_reference(task.law, U, *sample)
     found = None
@@ -70,7 +70,7 @@ def _settled(
     choose: Callable[[np.ndarray | None], Reference | None],
     learn: Callable[[Reference], ExpertsResult],
 ) -> ExpertsResult | None:
-    """Experts under a reference, a reference for them, and so on; None where there is no reference to begin with.
+    """Alternate between experts under a reference and a reference for them; None if there is no first one.
 
     `choose` gives the reference for the experts found so far, None at first.
     """
@@ -89,45 +89,45 @@ def _settled(
 
 
 def _regressed(task: Task, reference: Reference, spectrum: Any, rng: np.random.Generator) -> ExpertsResult:
-    """Moments under one reference, and the experts in them."""
+    """Learn experts from the moments under one reference."""
     rows, k, (q, d) = task.rows, task.k, reference.B.shape
-    index = IndexLaw(reference.spread, reference.index_mean)
+    index = IndexLaw(reference.index_std, reference.index_mean)
     sigma = noise_under(task, [index], reference)
     t = task.outputs.transform(sigma, index)
     coef, variances = hermite_regression(rows, lambda Z, v: t.all(v), reference, q, rng)
     moments = _moments(coef, variances, t, q)
-    knowledge: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     if task.decomposition == "matching":
         modes = _weight_modes(t, k, d)
-        knowledge = {"T1": moments.T1, "variances": moments.variances, "modes": modes, "share_sd": SHARE_SD / k}
-        knowledge |= {} if task.settle else {"tol": START_TOL}
-    found = decompose(task.decomposition, moments.T2, moments.T3, k, rng, **knowledge)
+        options = {"T1": moments.T1, "variances": moments.variances, "modes": modes, "share_sd": SHARE_SD / k}
+        options |= {} if task.settle else {"tol": START_TOL}
+    found = decompose(task.decomposition, moments.T2, moments.T3, k, rng, **options)
     if spectrum is None:
         spectrum = linalg.eigvalsh(moments.T2)[::-1]
     return result_of(found, reference.experts(found.components), sigma, spectrum, float(moments.variances[1]), k)
 
 
 def _moments(coef: np.ndarray, variances: np.ndarray, t: Transform, q: int) -> Moments:
-    """T1, T2, T3 in units of shares, from the coefficients of P1, P2, P3."""
+    """Return T1, T2, T3 in units of shares, from the coefficients of P1, P2, P3."""
     scale = [t.hermite[r - 1, r] for r in (1, 2, 3)]
     T1, T2, T3 = (tensor(coef[r - 1, order_slices(q)[r]] / scale[r - 1], q, r) for r in (1, 2, 3))
     return Moments(T1, T2, T3, np.array([variances[r - 1, r] / scale[r - 1] ** 2 for r in (1, 2, 3)]))
 
 
 def _weight_modes(t: Transform, k: int, d: int) -> list[WeightMode]:
-    r"""What a gate that is not orthogonal to the experts does to an expert's weight at each order.
+    r"""Return how a gate not orthogonal to the experts changes an expert's weight at each order.
 
-    Beside the share :math:`p_i` there enter :math:`E[a_i^\top \nabla p_i]`, through the next Hermite coefficient of the
-    label transform (none for odd activations), and :math:`a_i^\top E[\nabla^2 p_i] a_i`. Both are small and about zero;
-    their spreads here are those of a gate of unit length in general position.
+    In addition to the share :math:`p_i` there are :math:`E[a_i^\top \nabla p_i]`, through the next Hermite coefficient
+    of the label transform (none for odd activations), and :math:`a_i^\top E[\nabla^2 p_i] a_i`. Both are small and
+    about zero; their standard deviations are those of a random gate of unit length.
     """
     unit = (1 - 1 / k) / k
     if unit == 0:
         return []
     c = t.hermite
     slope = [float(c[r - 1, r + 1] / c[r - 1, r]) for r in (1, 2, 3)]
-    curve = [float(r + c[r - 1, r + 2] / (2 * c[r - 1, r])) for r in (1, 2, 3)]
-    modes = [WeightMode(GATE_CURVATURE * unit, curve)]
+    curvature = [float(r + c[r - 1, r + 2] / (2 * c[r - 1, r])) for r in (1, 2, 3)]
+    modes = [WeightMode(GATE_CURVATURE * unit, curvature)]
     if max(map(abs, slope)) > 1e-6:
         modes.append(WeightMode(unit / np.sqrt(d), slope))
     return modes

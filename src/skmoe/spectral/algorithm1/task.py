@@ -1,4 +1,4 @@
-"""What both ways of Algorithm 1 share: the task, the result, the noise, the call of a decomposition."""
+"""Shared by both estimators of Algorithm 1: the task, the result, the noise, the call of a decomposition."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ __all__ = [
     "some_rows",
 ]
 
-SAMPLE_ROWS = 20_000  # rows on which a reference law is judged
+SAMPLE_ROWS = 20_000  # rows on which a reference law is evaluated
 
 Decomposer = str | Callable[..., Decomposition]
 
 
 @dataclass(frozen=True)
 class ExpertsResult:
-    """Experts and how sure the moments are of them; see `learn_experts`."""
+    """Experts, and the evidence for them in the moments; see `learn_experts`."""
 
     coef: np.ndarray
     weights: np.ndarray
@@ -50,10 +50,10 @@ class ExpertsResult:
 
 @dataclass(frozen=True)
 class Task:
-    """Rows, and what is to be learned from them.
+    """Rows, and the model to be learned from them.
 
-    With `settle`, a reference that does not suit all experts is chosen anew for those found; without, a start for
-    another method is all that is wanted.
+    With `settle`, a reference that does not suit all experts is chosen anew for those found; without, the result is a
+    start for another method.
     """
 
     rows: Rows
@@ -66,12 +66,12 @@ class Task:
 
 
 def decompose(
-    decomposition: Decomposer, T2: np.ndarray, T3: np.ndarray, k: int, rng: Any, **knowledge: Any
+    decomposition: Decomposer, T2: np.ndarray, T3: np.ndarray, k: int, rng: Any, **options: Any
 ) -> Decomposition:
-    """Call a decomposition, and refuse what is none."""
+    """Call a decomposition, and refuse a result that is none."""
     function = decomposition if callable(decomposition) else DECOMPOSITIONS[decomposition]
     with without_warnings(RankWarning):  # `learn_experts` reports the rank in terms of the noise
-        found = function(T2, T3, k, rng, **knowledge)
+        found = function(T2, T3, k, rng, **options)
     if not isinstance(found, Decomposition) or found.components.shape[1:] != (len(T2),) or found.rank > k:
         raise ValueError(
             f"while decomposing T3: decomposition must return a skmoe.decomposition.Decomposition of at most {k} "
@@ -81,13 +81,13 @@ def decompose(
 
 
 def direction_mean_square(law: InputLaw, d: int) -> float:
-    """Mean of (a.x)^2 over inputs and over unit directions a."""
+    """Return the mean of (a.x)^2 over inputs and over unit directions a."""
     mean, covariance = law.mean_and_covariance(d)
     return float((np.trace(covariance) + mean @ mean) / d)
 
 
 def mean_and_variance(rows: Rows, f: Callable[[Array, Array], Array]) -> tuple[float, float]:
-    """Mean and variance over rows of f, a function of a block of inputs (d, b) and of outputs (b,)."""
+    """Return the mean and variance over rows of f, a function of a block of inputs (d, b) and of outputs (b,)."""
 
     def kernel(x: Array, y: Array, w: Array | None) -> tuple[Array, Array]:
         v = f(columns(x), y)
@@ -100,7 +100,7 @@ def mean_and_variance(rows: Rows, f: Callable[[Array, Array], Array]) -> tuple[f
 
 
 def noise_under(task: Task, indices: Sequence[IndexLaw], reference: Reference | None = None) -> float:
-    """Noise scale: known, or what outputs tell where indices have such laws, under a reference if there is one."""
+    """Return the noise scale: known, or estimated from outputs given the laws of indices, under a reference if any."""
     if task.sigma is not None:
         return task.sigma
     rows = task.rows
@@ -121,22 +121,22 @@ def noise_under(task: Task, indices: Sequence[IndexLaw], reference: Reference | 
 
 
 def mean_reference_weight(rows: Rows, reference: Reference) -> float:
-    """Mean weight of a row under a reference."""
+    """Return the mean weight of a row under a reference."""
     return mean_and_variance(rows, lambda Z, y: reference.weights(reference.coordinates(Z)))[0]
 
 
 def some_rows(rows: Rows, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray | None]:
-    """Inputs and weights of enough rows to judge a reference law by, on the host."""
+    """Return inputs and weights of enough rows to evaluate a reference law on, on the host."""
     index = pick_rows(rows.X.shape[0], SAMPLE_ROWS, rng)
-    beside = (rows.X, rows.weight)
-    X, weight = in_memory(*beside) if index is None else take_rows(beside, index)
+    arrays = (rows.X, rows.weight)
+    X, weight = in_memory(*arrays) if index is None else take_rows(arrays, index)
     return to_numpy(X), None if weight is None else to_numpy(weight)
 
 
 def result_of(
     found: Decomposition, coef: np.ndarray, sigma: float, spectrum: np.ndarray, variance: float, k: int
 ) -> ExpertsResult:
-    """The result, with what the spectrum of T2 tells of its rank."""
+    """Return the result, with the rank of T2 by its spectrum."""
     following = spectrum[k] if len(spectrum) > k else 0.0
     last = float(spectrum[k - 1])
     gap = float((last - following) / abs(last)) if last else 0.0

@@ -1,4 +1,4 @@
-"""What the decompositions share: the result, the leading space of T2, and weights for given components."""
+"""Shared by the decompositions: the result, the leading space of T2, and weights for given components."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ZERO = 1e-10  # eigenvalues of T2 below this share of the largest are rounding
 
 
 class RankWarning(UserWarning):
-    """T2 carries fewer components than were asked for."""
+    """T2 has fewer components than requested."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Decomposition:
     r"""Components of :math:`T_2 = \sum_i w_i a_i a_i^\top`, :math:`T_3 = \sum_i w_i a_i^{\otimes 3}`.
 
     ``components`` (r, d) have unit length, ``weights`` (r,) are positive and fall. r is the number asked for, or less
-    where T2 has no more to give: what the tensors do not carry is reported, not invented.
+    where T2 has fewer.
     """
 
     components: np.ndarray
@@ -35,7 +35,7 @@ class Decomposition:
 
 
 def leading_space(T2: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Leading eigenvectors (d, r) and eigenvalues (r,) of T2, r <= k; warns when T2 has fewer than k."""
+    """Return the leading eigenvectors (d, r) and eigenvalues (r,) of T2, r <= k; warns when T2 has fewer than k."""
     d = T2.shape[0]
     values, vectors = linalg.eigh(T2)
     values, vectors = values[::-1][:k], vectors[:, ::-1][:, :k]
@@ -44,7 +44,7 @@ def leading_space(T2: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError("while decomposing T2: it has no positive eigenvalue, so it holds no component")
     if rank < k:
         warnings.warn(
-            f"T2 ({d} x {d}) has rank {rank}, below the {k} components asked for; {rank} are returned",
+            f"T2 ({d} x {d}) has rank {rank}, below the {k} components requested; {rank} are returned",
             RankWarning,
             stacklevel=3,
         )
@@ -52,16 +52,16 @@ def leading_space(T2: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def apply(T3: np.ndarray, *matrices: np.ndarray) -> np.ndarray:
-    """Multilinear map: contract each index of T3 in turn with the columns of a (d, m) matrix, or a vector."""
+    """Apply a multilinear map: contract each index of T3 in turn with the columns of a (d, m) matrix, or a vector."""
     for M in matrices:
         T3 = np.tensordot(T3, M, axes=(0, 0))  # moves the new index last, so three turns restore the order
     return T3
 
 
 def weigh(T2: np.ndarray, T3: np.ndarray, A: np.ndarray) -> Decomposition:
-    """Weights for unit components by least squares on T3, signs such that weights are positive; falling order.
+    """Fit weights of unit components to T3 by least squares, signs such that they are positive, in falling order.
 
-    T3 decides, since its weights tell the sign of a component and those of T2 do not.
+    T3 is used, since its weights give the sign of a component and those of T2 do not.
     """
     A = A / np.linalg.norm(A, axis=1, keepdims=True)
     gram = A @ A.T

@@ -3,8 +3,8 @@ r"""Coupled least-squares matching of T1, T2 and T3, without whitening.
 .. math:: \min_{p, \|a_i\| = 1}\; \sum_r \frac{1}{v_r} \Big\| t_r - \sum_i p_i\, t_r(a_i) \Big\|^2,
 
 where :math:`t_r(a)` holds the entries of :math:`a^{\otimes r}` as orthonormal Hermite coefficients, each with sampling
-variance :math:`v_r`, so that orders count by what they know. Nothing is divided by small eigenvalues of T2, which is
-why it survives many experts where whitening does not. Levenberg-Marquardt runs from several starts at once.
+variance :math:`v_r`, so that orders are weighted by their precision. Nothing is divided by small eigenvalues of T2, so
+that it works for many experts, where whitening does not. Levenberg-Marquardt runs from several starts at once.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ __all__ = ["WeightMode", "matching"]
 
 N_STARTS = 10
 KEEP = 3
-AGREE = 3  # so many runs that settled at the lowest cost are enough
+AGREE = 3  # runs that converged to the lowest cost, with which the search stops
 SCREEN_ITERATIONS = 25
 ITERATIONS = 200
-TOTAL_WEIGHT = 1e3  # pull of the weights' sum to one, in units of the moments' noise
+TOTAL_WEIGHT = 1e3  # weight of the constraint that weights add up to one, in units of the moments' noise
 
 
 class WeightMode(NamedTuple):
@@ -82,13 +82,14 @@ def matching(
     T1 : (d,) array, optional
         First moment, the weighted sum of the vectors.
     variances : three numbers, optional
-        Sampling variances of the coefficients of T1, T2, T3; without them T2 and T3 count by their Frobenius norms.
+        Sampling variances of the coefficients of T1, T2, T3; without them T2 and T3 are weighted by their Frobenius
+        norms.
     modes : sequence of WeightMode
         Ways in which weights may differ between orders.
     share_sd : float, optional
-        Says that weights are shares: they add up to one, and each is 1/k give or take this.
+        Declares that weights are shares: they add up to one, and each is 1/k give or take this.
     tol : float
-        Part of the cost below which a step gains nothing more.
+        Relative decrease of the cost below which a run has converged.
 
     Returns
     -------
@@ -106,7 +107,7 @@ def matching(
     (True, [0.5, 0.5])
     """
     rng = generator(random_state, "matching")
-    if variances is None:  # exact tensors; of noisy ones the rank is for the caller to judge, who knows the noise
+    if variances is None:  # exact tensors; for noisy ones the caller, who knows the noise, chooses the rank
         k = leading_space(T2, k)[0].shape[1]
     tensors = {2: T2, 3: T3} if T1 is None else {1: T1, 2: T2, 3: T3}
     v = [1 / factorial(r) for r in (1, 2, 3)] if variances is None else variances
@@ -127,9 +128,9 @@ def matching(
 
 
 def _starts(T2: np.ndarray, T3: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:
-    """Half by whitening and the eigenvectors of a random contraction of T3, half at random in T2's leading space."""
+    """Return starts: half by whitening and a random contraction of T3, half at random in T2's leading space."""
     values, vectors = linalg.eigh(T2)
-    # a floor: some of the k values may be noise, of either sign
+    # bounded below: some of the k values may be noise, of either sign
     values, U = np.maximum(values[::-1][:k], 0.02 * np.max(np.abs(values))), vectors[:, ::-1][:, :k]
     white = apply(T3, *(U / np.sqrt(values),) * 3)
     starts = []
@@ -145,22 +146,22 @@ def _starts(T2: np.ndarray, T3: np.ndarray, k: int, rng: np.random.Generator) ->
 
 
 def _order_weights(problem: _Problem, state: _State, r: int) -> np.ndarray:
-    parts = [mode.factor[r - 1] * state.D[:, f] for f, mode in enumerate(problem.modes)]
-    return state.p + reduce(np.add, parts) if parts else state.p
+    terms = [mode.factor[r - 1] * state.D[:, f] for f, mode in enumerate(problem.modes)]
+    return state.p + reduce(np.add, terms) if terms else state.p
 
 
 def _legs(state: _State, table: np.ndarray) -> list[np.ndarray]:
-    """Entries of the experts that multiply to an entry of their power, one array (S, k, N) for each factor."""
+    """Return the factors of entries of the powers of experts, one array (S, k, N) for each factor."""
     return [state.A[:, :, column] for column in table.T]
 
 
 def _product(factors: list[np.ndarray]) -> np.ndarray | float:
-    """Their product, one where there are none."""
+    """Return the product of factors, one where there are none."""
     return reduce(np.multiply, factors) if factors else 1.0
 
 
 def _residual(problem: _Problem, state: _State) -> np.ndarray:
-    """Residuals of all runs, (S, N)."""
+    """Return the residuals of all runs, (S, N)."""
     parts = []
     for r, data in problem.data.items():
         table, scale = index_table(state.A.shape[2], r)
@@ -175,7 +176,7 @@ def _residual(problem: _Problem, state: _State) -> np.ndarray:
 
 
 def _jacobian(problem: _Problem, state: _State) -> np.ndarray:
-    """Jacobian of `_residual`, (S, N, k q + k + f k); experts move along their spheres."""
+    """Return the Jacobian of `_residual`, (S, N, k q + k + f k); experts are kept on the sphere."""
     S, k, q = state.A.shape
     modes = problem.modes
     parts = []
@@ -223,8 +224,8 @@ def _levenberg_marquardt(problem: _Problem, state: _State, iterations: int, tol:
             state.p + step[:, k * q : k * q + k],
             state.D + step[:, k * q + k :].reshape(state.D.shape),
         )
-        there = _residual(problem, moved)
-        new = np.sum(there**2, axis=1)
+        trial_residual = _residual(problem, moved)
+        new = np.sum(trial_residual**2, axis=1)
         better = new < cost
         settled = (better & (cost - new < tol * cost)) | (damping >= 1e5) | (cost <= 1e-28 * size)
         pick = better[:, None, None]
@@ -236,5 +237,5 @@ def _levenberg_marquardt(problem: _Problem, state: _State, iterations: int, tol:
         lead = cost <= np.min(cost) + 1e-6 * np.min(cost) + 1e-26 * size
         if np.all(settled) or np.sum(lead & settled) >= AGREE:
             break
-        residual = np.where(better[:, None], there, residual)
+        residual = np.where(better[:, None], trial_residual, residual)
     return state, cost

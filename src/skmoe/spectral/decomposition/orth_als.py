@@ -1,11 +1,11 @@
 """Orth-ALS (Sharan and Valiant 2017), the decomposition of the paper's experiments, and our variant of it.
 
 Alternating least squares whose factors are made orthonormal at the start of each of the first sweeps, so that no two
-of them chase the same component; plain sweeps then polish. The smallest residual of a few random starts wins.
+of them converge to the same component; plain sweeps follow. Of a few random starts that of smallest residual is kept.
 
-`orth_als` is the published algorithm: it decomposes T3 as a whole, and T2 only tells how many components there are.
-`orth_als_t2` is ours: it runs inside the leading space of T2, where T3 has far less noise, and starts once from what
-the orthonormal sweeps find where T2 has been whitened, since alternating sweeps from random factors can crawl for ever
+`orth_als` is the published algorithm: it decomposes all of T3, and T2 only gives the number of components.
+`orth_als_t2` is ours: it runs inside the leading space of T2, where T3 has far less noise, and starts once from
+the result of orthonormal sweeps after whitening T2, since alternating sweeps from random factors can fail to converge
 when components are nearly dependent.
 """
 
@@ -22,7 +22,7 @@ from skmoe.spectral.decomposition.common import Decomposition, apply, leading_sp
 __all__ = ["orth_als", "orth_als_t2"]
 
 LEAST_SWEEPS = 30
-EXACT = 1e-20  # share of the tensor that may be left by components that are as good as exact
+EXACT = 1e-20  # relative squared residual below which components count as exact
 
 
 def orth_als(
@@ -41,13 +41,13 @@ def orth_als(
     Parameters
     ----------
     T2, T3 : (d, d) and (d, d, d) arrays
-        Symmetric moments, sums of weighted powers of unit vectors. T2 tells how many components there are.
+        Symmetric moments, sums of weighted powers of unit vectors. T2 gives the number of components.
     k : int
         Number of components.
     random_state : int, RandomState, Generator or None
         Draws the starts.
     n_starts : int
-        Starts; the smallest residual wins.
+        Starts; that of smallest residual is kept.
     orthogonal_sweeps : int
         Sweeps at whose start factors are made orthonormal; plain ones follow.
     max_sweeps : int
@@ -103,7 +103,7 @@ def orth_als_t2(
     random_state : int, RandomState, Generator or None
         Draws the starts.
     n_starts : int
-        Starts; the smallest residual wins.
+        Starts; that of smallest residual is kept.
     orthogonal_sweeps : int
         Sweeps at whose start factors are made orthonormal.
     max_sweeps : int
@@ -168,6 +168,6 @@ def _sweep(
 
 
 def _symmetric(factors: np.ndarray) -> np.ndarray:
-    """One factor from three that agree up to sign."""
+    """Return one factor from three that agree up to sign."""
     signs = [np.where(np.sum(factors[0] * F, axis=0) < 0, -1.0, 1.0) for F in factors]
     return sum(F * sign for F, sign in zip(factors, signs, strict=True)) / 3

@@ -2,7 +2,7 @@ r"""Whitening and the robust tensor power method with deflation (the paper's the
 
 With :math:`T_2 = U D U^\top` and :math:`V = U D^{-1/2}`, the whitened :math:`T_3(V, V, V) = \sum_i w_i^{-1/2}
 \mu_i^{\otimes 3}` has orthonormal :math:`\mu_i = \sqrt{w_i} V^\top a_i`. Exact on exact tensors; on noisy ones the
-division by small eigenvalues of T2 is what hurts it, the more so the more experts there are.
+division by small eigenvalues of T2 amplifies the noise, the more so the more experts there are.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def power_method(
     n_starts: int = 20,
     n_iter: int = 100,
 ) -> Decomposition:
-    """Decompose (T2, T3) by the whitened tensor power method, which the paper's theory speaks of.
+    """Decompose (T2, T3) by the whitened tensor power method, the method of the paper's theory.
 
     Parameters
     ----------
@@ -72,16 +72,16 @@ def power_method(
             theta = new
             if settled:
                 break
-        strength = np.sum(_image(T, theta) * theta, axis=1)
-        best = int(np.argmax(strength))
+        value = np.sum(_image(T, theta) * theta, axis=1)
+        best = int(np.argmax(value))
         found[i] = theta[best]
-        T = T - strength[best] * np.multiply.outer(np.outer(found[i], found[i]), found[i])
+        T = T - value[best] * np.multiply.outer(np.outer(found[i], found[i]), found[i])
     # a_i is U D^(1/2) mu_i up to length
     return weigh(T2, T3, (found * np.sqrt(values)) @ U.T)
 
 
 def _image(T: np.ndarray, theta: np.ndarray) -> np.ndarray:
-    """T(theta, theta, I) for each row of theta."""
+    """Return T(theta, theta, I) for each row of theta."""
     r = T.shape[0]
     squares = (theta[:, :, None] * theta[:, None, :]).reshape(len(theta), r * r)
     return squares @ T.reshape(r * r, r)

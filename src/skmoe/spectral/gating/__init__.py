@@ -1,4 +1,4 @@
-"""Algorithm 2 and its kin: the gate, given the experts; the EM operator and the constants of its theory."""
+"""Algorithm 2 and its variants: the gate, given the experts; the EM operator and the constants of its theory."""
 
 from skmoe.spectral.gating.constants import concavity_constants, robustness_constant
 from skmoe.spectral.gating.em import GateResult

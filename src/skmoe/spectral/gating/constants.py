@@ -1,7 +1,7 @@
 r"""The constants of theorem 2 and of gradient EM, for standard Gaussian inputs (paper: theorems 2 and 5, lemmas 3, 4).
 
 * :math:`\lambda` and :math:`\mu`: Q is :math:`\lambda`-strongly concave and :math:`\mu`-smooth on the ball of radius R;
-* :math:`\kappa`: how far wrong experts move the gate. The proof of lemma 4 gives :math:`\kappa / \lambda`.
+* :math:`\kappa`: the effect of errors of the experts on the gate. The proof of lemma 4 gives :math:`\kappa / \lambda`.
 
 Those that depend on the experts are in `skmoe.spectral.gating.stability`.
 """
@@ -30,7 +30,7 @@ NODES = {1: 120, 2: 40, 3: 20}  # of the quadrature in each dimension, by the nu
     prefer_skip_nested_validation=True,
 )
 def concavity_constants(n_experts: int = 2, *, radius: float = 1.0) -> tuple[float, float]:
-    r"""Strong concavity :math:`\lambda` and smoothness :math:`\mu` of Q for Gaussian inputs (paper: appendices F, G).
+    r"""Return strong concavity :math:`\lambda` and smoothness :math:`\mu` of Q (paper: appendices F, G).
 
     The smallest and the largest eigenvalue that :math:`-\nabla^2 Q` has over gates in the ball, by quadrature and a
     numerical search over gates.
@@ -67,20 +67,20 @@ def _concavity(k: int, radius: float) -> tuple[float, float]:
     squares = (Z[:, None, :] * Z[None, :, :]).reshape(m * m, -1)
 
     def ends(flat: np.ndarray) -> tuple[float, float]:
-        """Smallest and largest eigenvalue at a gate, given by m vectors in m dimensions."""
+        """Return the smallest and largest eigenvalue at a gate, given by m vectors in m dimensions."""
         W = flat.reshape(m, m)
         W = W * np.minimum(1.0, radius / np.maximum(np.linalg.norm(W, axis=1, keepdims=True), 1e-300))
         P = softmax(np.vstack([W @ Z, np.zeros(Z.shape[1])]))[0][:-1]
         curvature = -P[:, None, :] * P[None, :, :]
         curvature[range(m), range(m)] += P
         curvature = (curvature * weight).reshape(m * m, -1)
-        across = curvature.sum(axis=1).reshape(m, m)  # along inputs that no gate vector looks at
+        across = curvature.sum(axis=1).reshape(m, m)  # along inputs orthogonal to all gate vectors
         along = (curvature @ squares.T).reshape(m, m, m, m).transpose(0, 2, 1, 3).reshape(m * m, m * m)
         values = np.concatenate([linalg.eigvalsh(across), linalg.eigvalsh(along)])
         return float(values.min()), float(values.max())
 
     def extreme(sign: int) -> float:
-        """Smallest (sign 1) or largest (-1) eigenvalue over the ball, from the best of a few configurations."""
+        """Return the smallest (sign 1) or largest (-1) eigenvalue over the ball, from the best of a few starts."""
 
         def value(flat: np.ndarray) -> float:
             return sign * ends(flat)[0 if sign > 0 else 1]
@@ -93,13 +93,13 @@ def _concavity(k: int, radius: float) -> tuple[float, float]:
 
 
 def _configurations(m: int, radius: float) -> list[np.ndarray]:
-    """Gates to search from: none, all vectors alike, apart by right angles, one against the others, and at random."""
+    """Return gates to search from: zero, all vectors equal, orthogonal, one against the others, and random."""
     alike = np.tile(np.eye(1, m), (m, 1))
     against = alike.copy()
     against[0] *= -1
     rng = np.random.default_rng(0)
-    spread = [G / np.linalg.norm(G, axis=1, keepdims=True) for G in rng.standard_normal((4, m, m))]
-    return [radius * W.ravel() for W in (0 * alike, alike, np.eye(m), against, *spread)]
+    random_gates = [G / np.linalg.norm(G, axis=1, keepdims=True) for G in rng.standard_normal((4, m, m))]
+    return [radius * W.ravel() for W in (0 * alike, alike, np.eye(m), against, *random_gates)]
 
 
 @validate_params(
@@ -110,7 +110,7 @@ def _configurations(m: int, radius: float) -> list[np.ndarray]:
     prefer_skip_nested_validation=True,
 )
 def robustness_constant(n_experts: int, noise_scale: float) -> float:
-    r"""The bound :math:`\kappa = (k - 1) \sqrt{6 (2 + \sigma^2)} / 2` of theorem 2 and lemma 4.
+    r"""Return the bound :math:`\kappa = (k - 1) \sqrt{6 (2 + \sigma^2)} / 2` of theorem 2 and lemma 4.
 
     For linear, sigmoid and ReLU experts that are wrong by :math:`\sigma^2 \varepsilon`. The paper says that the EM
     operator moves by at most :math:`\kappa \varepsilon`; its proof gives :math:`\kappa \varepsilon / \lambda`.

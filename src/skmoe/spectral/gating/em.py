@@ -1,4 +1,4 @@
-r"""EM on the gate alone (paper: Algorithm 2, equations 8 and 9, the lost logarithm put back).
+r"""EM on the gate alone (paper: Algorithm 2, equations 8 and 9, with the missing logarithm).
 
 E-step: :math:`p^{(i)} \propto \mathrm{softmax}_i(W_t x)\, N(y \mid g(a_i^\top x), \sigma^2)`.
 M-step: :math:`W_{t+1} = \arg\max_{W \in \Omega} \sum_n \sum_i p^{(i)}_n \log \mathrm{softmax}_i(W x_n)`, in full.
@@ -32,15 +32,15 @@ from skmoe.model.posterior import posterior
 __all__ = ["GateResult", "GateTask", "Objective", "follow", "gate_objective", "random_gate", "run_gate_em"]
 
 HESSIAN_ROWS = 20_000
-"""Rows that show the curvature well enough, where there are ten times as many; the gradient, which decides where EM
-ends, is of all."""
+"""Rows that estimate the curvature well enough, where there are ten times as many; the gradient, which determines the
+limit of EM, uses all."""
 
 Objective = Callable[[np.ndarray, np.ndarray], tuple[float, GateSums]]
 
 
 @dataclass(frozen=True)
 class GateResult:
-    """A learned gate and how it was reached; see `learn_gate`."""
+    """A learned gate and the path of the iteration; see `learn_gate`."""
 
     coef: np.ndarray
     path: np.ndarray
@@ -50,7 +50,7 @@ class GateResult:
 
 
 def random_gate(k: int, d: int, radius: float | None, rng: np.random.Generator) -> np.ndarray:
-    """Gate vectors uniform in the ball of the given radius (1 if None), the last one zero."""
+    """Draw gate vectors uniform in the ball of the given radius (1 if None), the last one zero."""
     W = rng.standard_normal((k, d))
     W *= (1.0 if radius is None else radius) * rng.random((k, 1)) ** (1 / d) / np.linalg.norm(W, axis=1, keepdims=True)
     W[-1] = 0.0
@@ -75,7 +75,7 @@ class GateTask:
 
 
 def gate_objective(task: GateTask) -> Objective:
-    """The M-step's objective as a function of (W_t, W), both (k-1, d).
+    """Return the M-step's objective as a function of (W_t, W), both (k-1, d).
 
     It returns the mean log-likelihood at W_t, and value, gradient and information of Q(W | W_t) per row: one pass.
     """
@@ -127,7 +127,7 @@ def follow(
 
 
 def run_gate_em(task: GateTask, start: np.ndarray, *, radius: float | None, max_iter: int, tol: float) -> GateResult:
-    """EM with a full M-step from `start` (k, d)."""
+    """Run EM with a full M-step from `start` (k, d)."""
     objective = gate_objective(task)
 
     def step(W: np.ndarray, first: GateSums) -> np.ndarray:

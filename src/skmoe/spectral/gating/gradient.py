@@ -17,7 +17,7 @@ __all__ = ["concavity", "run_gradient_em"]
 
 
 def concavity(origin: GateSums, boundary: GateSums, k: int) -> tuple[float, float]:
-    r"""Strong concavity :math:`\lambda` and smoothness :math:`\mu` of Q on the sample.
+    r"""Return the strong concavity :math:`\lambda` and smoothness :math:`\mu` of Q on the sample.
 
     The curvature is smallest on the ball's boundary, and largest at the origin for two experts. For more it may be
     larger elsewhere, but never twice the softmax's bound 1/2 over its value 1/k at the origin.
@@ -30,7 +30,7 @@ def concavity(origin: GateSums, boundary: GateSums, k: int) -> tuple[float, floa
 def run_gradient_em(
     task: GateTask, start: np.ndarray, *, radius: float | None, max_iter: int, tol: float, step_size: float | None
 ) -> GateResult:
-    """Projected gradient EM from `start` (k, d)."""
+    """Run projected gradient EM from `start` (k, d)."""
     objective = gate_objective(task)
     W = project_rows(start[:-1], radius)
     alpha = _step_size(objective, W, radius, task.k) if step_size is None else step_size
@@ -42,8 +42,8 @@ def run_gradient_em(
 
 
 def _step_size(objective: Objective, W: np.ndarray, radius: float | None, k: int) -> float:
-    r"""The paper's step :math:`2 / (\mu + \lambda)`, with the concavity and smoothness that Q has on the rows."""
-    rim = np.where(np.linalg.norm(W, axis=1, keepdims=True) > 0, W, 1.0)
-    rim *= (1.0 if radius is None else radius) / np.linalg.norm(rim, axis=1, keepdims=True)
-    weakest, smooth = concavity(objective(0 * W, 0 * W)[1], objective(rim, rim)[1], k)
+    r"""Return the paper's step :math:`2 / (\mu + \lambda)`, with the concavity and smoothness of Q on the rows."""
+    boundary = np.where(np.linalg.norm(W, axis=1, keepdims=True) > 0, W, 1.0)
+    boundary *= (1.0 if radius is None else radius) / np.linalg.norm(boundary, axis=1, keepdims=True)
+    weakest, smooth = concavity(objective(0 * W, 0 * W)[1], objective(boundary, boundary)[1], k)
     return 2 / (smooth + weakest)

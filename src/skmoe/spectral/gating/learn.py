@@ -72,7 +72,7 @@ def learn_gate(
         Step alpha of ``method="gradient"``. By default the paper's :math:`2 / (\mu + \lambda)`, with the smoothness
         and the strong concavity that Q has on the rows.
     init : (k, d) array, optional
-        Where to start; by default uniformly random in the ball, of radius 1 if none is given.
+        Start; by default uniformly random in the ball, of radius 1 if none is given.
     max_iter : int
         Most iterations.
     tol : float
@@ -101,8 +101,8 @@ def learn_gate(
     task = gate_task(X, y, expert_coef, noise_scale, activation, sample_weight)
     start = None if init is None else check_coef(init, task.X.shape[1], "init", task.k)
     rng = generator(random_state, "learn_gate")
-    how: dict[str, Any] = {"method": method, "radius": radius, "step_size": step_size}
-    return gate_of(task, start=start, max_iter=max_iter, tol=tol, rng=rng, **how)
+    options: dict[str, Any] = {"method": method, "radius": radius, "step_size": step_size}
+    return gate_of(task, start=start, max_iter=max_iter, tol=tol, rng=rng, **options)
 
 
 def gate_of(
@@ -116,7 +116,7 @@ def gate_of(
     tol: float,
     rng: np.random.Generator,
 ) -> GateResult:
-    """Algorithm 2 on rows and settings that were checked; see `learn_gate`."""
+    """Run Algorithm 2 on rows and settings that were checked; see `learn_gate`."""
     (n, d), k, g = task.X.shape, task.k, task.family.g
     if k == 1:
         flat = np.zeros((1, d))

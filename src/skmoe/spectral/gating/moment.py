@@ -20,10 +20,10 @@ __all__ = ["moment_gate", "ratio"]
 
 
 def ratio(X: Any, y: Any, expert_coef: Any) -> Array:
-    r"""The paper's :math:`\mathrm{Ratio}(x, y) = (y - a_2^\top x) / ((a_1 - a_2)^\top x)` (paper: section 3).
+    r"""Return the paper's :math:`\mathrm{Ratio}(x, y) = (y - a_2^\top x) / ((a_1 - a_2)^\top x)` (paper: section 3).
 
     It is about 1 in rows of the first expert and about 0 in those of the second, with Cauchy tails, so that it has no
-    mean. ``learn_gate(method="moments")`` reads the gate's direction off its distribution function.
+    mean. ``learn_gate(method="moments")`` estimates the gate's direction from its distribution function.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def ratio(X: Any, y: Any, expert_coef: Any) -> Array:
 
 
 def moment_gate(task: GateTask) -> GateResult:
-    """Unit direction of the gate of two linear experts, in one pass."""
+    """Return the unit direction of the gate of two linear experts, in one pass."""
     A_ = to_device(task.A, task.X)
 
     def kernel(x: Array, t: Array, w: Array | None) -> tuple[Array]:

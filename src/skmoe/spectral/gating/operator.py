@@ -1,7 +1,7 @@
 r"""The EM operator M and its objective Q, as the paper writes them (paper: section 3, equations 8 and 9).
 
-Q is :math:`Q(w' | w) = E[\sum_i p^{(i)}_w(x, y) \log \mathrm{softmax}_i(w' x)]`, with the logarithm that the paper's
-equation 8 lost, and :math:`M(w) = \arg\max_{w' \in \Omega} Q(w' | w)`. Algorithm 2 repeats M until it stands still.
+Q is :math:`Q(w' | w) = E[\sum_i p^{(i)}_w(x, y) \log \mathrm{softmax}_i(w' x)]`, with the logarithm that is missing in
+the paper's equation 8, and :math:`M(w) = \arg\max_{w' \in \Omega} Q(w' | w)`. Algorithm 2 iterates M to convergence.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ CONSTRAINTS: dict[str, Any] = {
     "activation": [str, callable],
     "noise_scale": [Interval(Real, 0, None, closed="neither")],
 }
-"""What rows with experts need, for scikit-learn's validation."""
+"""Constraints on parameters, for scikit-learn's validation."""
 
 
 def gate_task(X: Any, y: Any, expert_coef: Any, noise_scale: float, activation: Any, sample_weight: Any) -> GateTask:
-    """Rows and experts that were checked."""
+    """Check rows and experts."""
     X, y = check_unit_rows(X, y)
     A = check_coef(expert_coef, X.shape[1], "expert_coef")
     weight = None if sample_weight is None else check_weight(X, sample_weight)
@@ -37,7 +37,7 @@ def gate_task(X: Any, y: Any, expert_coef: Any, noise_scale: float, activation: 
 
 
 def _free_rows(task: GateTask, coef: Any, name: str) -> np.ndarray:
-    """Gate vectors (k-1, d) from (k, d), the last one being the reference."""
+    """Return the gate vectors (k-1, d) from (k, d), the last one being the reference."""
     W = check_coef(coef, task.X.shape[1], name, task.k)
     return W[:-1] - W[-1]
 
@@ -55,7 +55,7 @@ def em_objective(
     activation: Any = "linear",
     sample_weight: Any = None,
 ) -> float:
-    r"""The objective :math:`Q(w' | w)` of the gate's EM on rows (paper: equation 8).
+    r"""Return the objective :math:`Q(w' | w)` of the gate's EM on rows (paper: equation 8).
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def em_objective(
     expert_coef : (k, d) array
         The experts, which stay as they are.
     new_gate_coef : (k, d) array
-        The gate w' that is judged.
+        The gate w' that is evaluated.
     gate_coef : (k, d) array
         The gate w of the posterior probabilities.
     noise_scale : float
@@ -83,7 +83,7 @@ def em_objective(
 
     Examples
     --------
-    What EM moves to has a larger Q than where it stands:
+    A step of EM increases Q:
 
     >>> from skmoe import make_moe
     >>> from skmoe.spectral import em_objective, em_operator
@@ -113,7 +113,7 @@ def em_operator(
     radius: float | None = None,
     sample_weight: Any = None,
 ) -> np.ndarray:
-    r"""The EM operator :math:`M(w) = \arg\max_{w' \in \Omega} Q(w' | w)` on rows (paper: section 3).
+    r"""Return the EM operator :math:`M(w) = \arg\max_{w' \in \Omega} Q(w' | w)` on rows (paper: section 3).
 
     One iteration of Algorithm 2, which is `skmoe.learn_gate`.
 

@@ -1,8 +1,8 @@
 r"""The constants of theorem 2 that depend on the experts, by simulation (paper: theorem 2, lemma 3).
 
-* :math:`\gamma_\sigma`: how fast the posterior probabilities change with the gate, and
+* :math:`\gamma_\sigma`: the rate of change of the posterior probabilities with the gate, and
   :math:`\kappa_\sigma = \gamma_\sigma / \lambda`, the contraction of the EM operator;
-* :math:`\sigma_0`: the noise at which :math:`\kappa_\sigma` reaches one, beyond which the theorem says nothing.
+* :math:`\sigma_0`: the noise at which :math:`\kappa_\sigma` reaches one, beyond which the theorem does not apply.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from skmoe.spectral.gating.constants import concavity_constants
 __all__ = ["noise_threshold", "stability_constant"]
 
 SEGMENT = 5  # points of the integral along the segment between two gates
-STARTS = 16  # gates from which segments to the true one are drawn
+STARTS = 16  # gates at the other ends of segments from the true one
 NOISE_RANGE = (1e-4, 10.0)
 
 _SAMPLED: dict[str, Any] = {
@@ -46,7 +46,7 @@ def stability_constant(
     n_samples: int = 20_000,
     random_state: Any = 0,
 ) -> float:
-    r"""The constant :math:`\gamma_\sigma` of theorem 2, by simulation (paper: proof of lemma 3).
+    r"""Return the constant :math:`\gamma_\sigma` of theorem 2, by simulation (paper: proof of lemma 3).
 
     :math:`\gamma_\sigma = \sqrt 3 \sum_{i, j < k} \int_0^1 \sqrt{E[R_{ij}(x, y, w_u)^2]}\, du` on the segment from the
     true gate to w, where :math:`R_{ij}` is the derivative of the i-th posterior probability with respect to the j-th
@@ -99,10 +99,10 @@ def noise_threshold(
     n_samples: int = 20_000,
     random_state: Any = 0,
 ) -> float:
-    r"""The noise :math:`\sigma_0` below which theorem 2 speaks: where :math:`\gamma_\sigma` reaches :math:`\lambda`.
+    r"""Return the noise :math:`\sigma_0` up to which theorem 2 applies: :math:`\gamma_\sigma` is :math:`\lambda` there.
 
-    EM itself contracts far beyond it; this is as far as the proof goes. For ReLU experts there is none: where all
-    indices are negative all experts say 0, so that :math:`\gamma_\sigma` does not vanish with the noise.
+    EM itself contracts far beyond it; this is the limit of the proof. For ReLU experts there is none: where all
+    indices are negative all experts predict 0, so that :math:`\gamma_\sigma` does not vanish with the noise.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def noise_threshold(
     Returns
     -------
     float
-        The noise scale; 0 where :math:`\gamma_\sigma` is above :math:`\lambda` however little noise there is.
+        The noise scale; 0 where :math:`\gamma_\sigma` is above :math:`\lambda` for any noise.
 
     Examples
     --------
@@ -166,7 +166,7 @@ class _Draws:
         self.starts = [self.W, *starts]
 
     def stability(self, sigma: float) -> float:
-        """The constant at a noise scale."""
+        """Return the constant at a noise scale."""
         y = self.mean + sigma * self.normal
         log_density = -0.5 * ((y - self.means) / sigma) ** 2
         nodes, weights = np.polynomial.legendre.leggauss(SEGMENT)

@@ -24,11 +24,11 @@ from skmoe.spectral.outputs import ActivationOutputs, IndexLaw, Outputs, Transfo
 from skmoe.spectral.scores.fitting import as_law
 from skmoe.spectral.scores.gaussian import Gaussian, InputLaw
 
-__all__ = ["LabelledScores", "index_spreads", "second_moment", "third_moment"]
+__all__ = ["LabelledScores", "index_stds", "second_moment", "third_moment"]
 
 
-def index_spreads(law: InputLaw, d: int) -> tuple[float, ...]:
-    """Standard deviation of an index in each component, its variance being the mean over unit directions."""
+def index_stds(law: InputLaw, d: int) -> tuple[float, ...]:
+    """Return the standard deviation of an index in each component, its variance being the mean over unit directions."""
     return tuple(float(np.sqrt(np.trace(c.covariance) / d)) for c in law.components(d))
 
 
@@ -38,18 +38,18 @@ class LabelledScores:
 
     law: InputLaw
     d: int
-    spreads: tuple[float, ...]
+    stds: tuple[float, ...]
     transforms: tuple[Transform, ...]
 
     @classmethod
     def of(cls, law: InputLaw, d: int, outputs: Outputs, sigma: float) -> LabelledScores:
-        """For the mean variance of an index over unit directions, which is that of each where covariances are s^2 I."""
-        spreads = index_spreads(law, d)
-        known = {spread: outputs.transform(sigma, IndexLaw(spread)) for spread in set(spreads)}
-        return cls(law, d, spreads, tuple(known[spread] for spread in spreads))
+        """Make transforms for the mean variance of an index over unit directions, exact where covariances are s^2 I."""
+        stds = index_stds(law, d)
+        known = {std: outputs.transform(sigma, IndexLaw(std)) for std in set(stds)}
+        return cls(law, d, stds, tuple(known[std] for std in stds))
 
     def label(self, j: int, order: int, y: Array, shares: bool = True) -> Array:
-        """P_order(y) of component j, over its constant if moments are to be in units of shares: (b,)."""
+        """Return P_order(y) of component j, over its constant if moments are to be in units of shares: (b,)."""
         t = self.transforms[j]
         value = t.of_order(order, y)
         return value / t.constant(order) if shares else value
@@ -64,26 +64,26 @@ class LabelledScores:
         weight: Array | None = None,
         shares: bool = True,
     ) -> np.ndarray:
-        """Average over rows of P_order(y) S_order(x), in units of shares unless told otherwise."""
-        how: dict[str, Any] = {"basis": basis, "weight": weight}
-        if len(set(self.spreads)) == 1:
-            t, scale = self.transforms[0], self.spreads[0] ** order
-            T = score_moment(X, y, lambda Z, v: t.of_order(order, v), self.law, order, **how)
+        """Return the average over rows of P_order(y) S_order(x), in units of shares if `shares`."""
+        options: dict[str, Any] = {"basis": basis, "weight": weight}
+        if len(set(self.stds)) == 1:
+            t, scale = self.transforms[0], self.stds[0] ** order
+            T = score_moment(X, y, lambda Z, v: t.of_order(order, v), self.law, order, **options)
             return scale * T / t.constant(order) if shares else T
-        parts = []
-        for j, (component, spread) in enumerate(zip(self.law.components(self.d), self.spreads, strict=True)):
-            own = Gaussian(component.mean, component.covariance)
+        terms = []
+        for j, (component, std) in enumerate(zip(self.law.components(self.d), self.stds, strict=True)):
+            gaussian = Gaussian(component.mean, component.covariance)
 
             def label_of(Z: Array, v: Array, j: int = j) -> Array:
                 return self.label(j, order, v, shares) * self.law.responsibilities(Z)[j, :]
 
-            T = score_moment(X, y, label_of, own, order, **how)
-            parts.append(spread**order * T if shares else T)
-        return np.sum(parts, axis=0)
+            T = score_moment(X, y, label_of, gaussian, order, **options)
+            terms.append(std**order * T if shares else T)
+        return np.sum(terms, axis=0)
 
     def mixed_label(self, order: int, Z: Array, y: Array) -> Array:
-        """The label of a row in units of shares, averaged over the components it may be from: (b,)."""
-        if len(set(self.spreads)) == 1:
+        """Return the label of a row in units of shares, averaged over the components by their posterior: (b,)."""
+        if len(set(self.stds)) == 1:
             return self.label(0, order, y)
         R = self.law.responsibilities(Z)
         return sum(self.label(j, order, y) * R[j, :] for j in range(len(self.transforms)))
@@ -128,7 +128,7 @@ def second_moment(
     sample_weight: Any = None,
     random_state: Any = None,
 ) -> np.ndarray:
-    r"""The paper's :math:`\hat T_2`, the average over rows of :math:`P_2(y)\, S_2(x)` (paper: Algorithm 1, theorem 1).
+    r"""Return the paper's :math:`\hat T_2`, the mean over rows of :math:`P_2(y)\, S_2(x)` (paper: theorem 1).
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def second_moment(
     sample_weight : (n,) array, optional
         Row weights.
     random_state : int, RandomState, Generator or None
-        Draws what fitting a law needs.
+        Random numbers for fitting a law.
 
     Returns
     -------
@@ -181,7 +181,7 @@ def third_moment(
     sample_weight: Any = None,
     random_state: Any = None,
 ) -> np.ndarray:
-    r"""The paper's :math:`\hat T_3`, the average over rows of :math:`P_3(y)\, S_3(x)` (paper: Algorithm 1, theorem 1).
+    r"""Return the paper's :math:`\hat T_3`, the mean over rows of :math:`P_3(y)\, S_3(x)` (paper: theorem 1).
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def third_moment(
     sample_weight : (n,) array, optional
         Row weights.
     random_state : int, RandomState, Generator or None
-        Draws what fitting a law needs.
+        Random numbers for fitting a law.
 
     Returns
     -------

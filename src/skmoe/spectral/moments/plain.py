@@ -6,7 +6,7 @@ a basis B, with :math:`u = B^\top \Lambda (x - \mu)` and :math:`M = B^\top \Lamb
 .. math:: S_2 = u u^\top - M, \qquad S_3 = u^{\otimes 3} - \mathrm{sym}(u \otimes M),
 
 where sym is the sum over the three placements; so sums over rows of :math:`q`, :math:`q\,u`, :math:`q\,u u^\top` and
-:math:`q\,u^{\otimes 3}`, weighted by the component's posterior probability, are all that is needed.
+:math:`q\,u^{\otimes 3}`, weighted by the component's posterior probability suffice.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ def symmetric_placements(v: np.ndarray, M: np.ndarray) -> np.ndarray:
 
 
 def _second_sum(U: Array, q: Array) -> tuple[Array, Array]:
-    """Sums over rows of q and of q u u' (packed) for a block (m, b)."""
+    """Return the sums over rows of q and of q u u' (packed) for a block (m, b)."""
     return array_namespace(U).sum(q), weighted_grams(q[None, :], U)[0, :]
 
 
 def _third_sum(U: Array, q: Array) -> tuple[Array, Array]:
-    """Sums over rows of q u (m,) and of q u (x) (u u' packed) for a block (m, b)."""
+    """Return the sums over rows of q u (m,) and of q u (x) (u u' packed) for a block (m, b)."""
     weighted = U * q
     return array_namespace(U).sum(weighted, axis=1), weighted @ monomials(U).T
 
@@ -53,7 +53,7 @@ def score_moment(
     basis: np.ndarray | None = None,
     weight: Array | None = None,
 ) -> np.ndarray:
-    """Average over rows of ``q S_order(x)``, on the host: (m, m) or (m, m, m) in the given basis (d, m).
+    """Return the average over rows of ``q S_order(x)``, on the host: (m, m) or (m, m, m) in the given basis (d, m).
 
     Parameters
     ----------
@@ -62,13 +62,13 @@ def score_moment(
     y : (n,) array
         Outputs.
     q : callable
-        Takes a block of inputs (d, b) and of outputs (b,) and returns what is averaged with the scores, (b,).
+        Takes a block of inputs (d, b) and of outputs (b,) and returns factors of the scores, (b,).
     law : input law of `skmoe.scores`
-        Law whose scores are taken.
+        Law of the scores.
     order : {2, 3}
         Order of the score.
     basis : (d, m) array, default the identity
-        Moments are taken inside its span. Memory beyond the rows is of the order of a block times m^2.
+        Moments are computed inside its span. Memory beyond the rows is of the order of a block times m^2.
     weight : (n,) array, optional
         Row weights.
 

@@ -1,8 +1,8 @@
 r"""Moments by Hermite regression: T1, T2, T3 as least-squares coefficients instead of averages.
 
 Under a standard Gaussian law :math:`E[q\, He_r(z)]` is also the coefficient of :math:`He_r` in the regression of q on
-all Hermite features of z. Same limit as the average, less variance: what lower and other features explain of q no
-longer shakes the coefficient. Features of orders 0 to 3 in q dimensions number (q + 3 choose 3).
+all Hermite features of z. It has the limit of the average and less variance: the part of q that lower and other
+features explain no longer contributes to it. Features of orders 0 to 3 in q dimensions number (q + 3 choose 3).
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ __all__ = [
 ]
 
 GRAM_FLOPS = 5e9  # work allowed for a regression's Gram matrix; beyond it rows are sampled, and all rows correct it
-ROWS_PER_FEATURE = 6  # fewer rows than this per feature, and the regression would add noise instead of removing it
+ROWS_PER_FEATURE = 6  # with fewer rows per feature the regression would add noise instead of removing it
 SAMPLE_PER_FEATURE = 200  # rows per feature beyond which more of them in the Gram matrix make no difference
 MOST_FEATURES = 455  # 12 dimensions
 SINGULAR = 1e-15  # reciprocal condition number of a Gram matrix below which its inverse is rounding
 
 
 class Coordinates(Protocol):
-    """What a regression needs of a reference law; see `skmoe.spectral.scores.Reference`."""
+    """Interface of a reference law for regression; see `skmoe.spectral.scores.Reference`."""
 
     def coordinates(self, Z: Array) -> Array:
-        """Standardised coordinates of a block (d, b)."""
+        """Return standardised coordinates of a block (d, b)."""
 
     def weights(self, z: Array) -> Array:
-        """Weights of a block's rows."""
+        """Return the weights of a block's rows."""
 
 
 Labels = Callable[[Array, Array], Array]
@@ -61,13 +61,13 @@ class Moments(NamedTuple):
 
 
 def order_slices(q: int) -> list[slice]:
-    """Where the features of each order 0..3 stand."""
+    """Return the slices of the features of each order 0..3."""
     ends = np.cumsum([0, *(comb(q + r - 1, r) for r in range(4))])
     return [slice(int(a), int(b)) for a, b in pairwise(ends)]
 
 
 def hermite_features(z: Array, order: int = 3) -> Array:
-    """Orthonormal Hermite polynomials of orders 0 to `order` of a block (q, b): (m, b), as `index_table` has them."""
+    """Return the orthonormal Hermite polynomials of orders 0 to `order` of a block (q, b): (m, b), as `index_table`."""
     xp = array_namespace(z)
     q = z.shape[0]
     second = (z * z - 1) / sqrt(2)  # of one coordinate
@@ -82,12 +82,12 @@ def hermite_features(z: Array, order: int = 3) -> Array:
 
 
 def pick_rows(n: int, most: int, rng: np.random.Generator) -> np.ndarray | None:
-    """Sorted random rows, at most `most` of them; None stands for all."""
+    """Return sorted random rows, at most `most` of them; None stands for all."""
     return None if n <= most else np.sort(rng.choice(n, size=int(most), replace=False))
 
 
 def regression_dimension(n: int, d: int, k: int) -> int:
-    """Dimensions to regress in: all where rows and time allow, else the experts' own and a few more."""
+    """Return the dimension of the regression: d where rows and time allow, else a few more than k."""
 
     def fits(q: int, flops: float) -> bool:
         m = comb(q + 3, 3)
@@ -109,16 +109,16 @@ class Rows:
 
     @classmethod
     def of(cls, X: Array, y: Array, weight: Array | None = None) -> Rows:
-        """Rows with their total weight."""
+        """Return rows with their total weight."""
         return cls(X, y, weight, float(X.shape[0]) if weight is None else total_weight(weight))
 
     @property
     def arrays(self) -> tuple[Array, Array, Array | None]:
-        """What kernels are given blocks of."""
+        """Arrays that kernels get blocks of."""
         return self.X, self.y, self.weight
 
     def sampled(self, most: float, rng: np.random.Generator) -> Rows:
-        """At most so many random rows."""
+        """Sample at most so many rows."""
         rows = pick_rows(self.X.shape[0], int(most), rng)
         return self if rows is None else Rows.of(*take_rows(self.arrays, rows))
 
@@ -128,8 +128,8 @@ def total_weight(weight: Array) -> float:
     return float(sum_over_blocks(lambda w: (array_namespace(w).sum(w),), weight, block_rows=block_rows_for(1))[0])
 
 
-def _parts(labels: Labels, reference: Coordinates, x: Array, t: Array) -> tuple[Array, Array, Array]:
-    """Features (m, b), labels (l, b) and weights (b,) of a block under the reference law."""
+def _block_terms(labels: Labels, reference: Coordinates, x: Array, t: Array) -> tuple[Array, Array, Array]:
+    """Return features (m, b), labels (l, b) and weights (b,) of a block under the reference law."""
     Z = columns(x)
     z = reference.coordinates(Z)
     return hermite_features(z), labels(Z, t), reference.weights(z)
@@ -138,11 +138,11 @@ def _parts(labels: Labels, reference: Coordinates, x: Array, t: Array) -> tuple[
 def _fit_sample(
     rows: Rows, labels: Labels, reference: Coordinates, q: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Regression on enough random rows: coefficients (l, m) and the inverse of the features' Gram matrix."""
+    """Regress on enough random rows; return coefficients (l, m) and the inverse of the features' Gram matrix."""
     m = comb(q + 3, 3)
 
     def kernel(x: Array, t: Array, row_weight: Array | None) -> tuple[Array, Array, Array]:
-        F, L, w = _parts(labels, reference, x, t)
+        F, L, w = _block_terms(labels, reference, x, t)
         w = w if row_weight is None else w * row_weight
         weighted = F * w
         return array_namespace(F).sum(w), weighted @ F.T, L @ weighted.T
@@ -155,7 +155,7 @@ def _fit_sample(
 
 
 def _inverse(gram: np.ndarray) -> np.ndarray:
-    """Inverse of the features' Gram matrix; the pseudo-inverse where features of few distinct inputs depend."""
+    """Return the inverse of the features' Gram matrix; the pseudo-inverse where features are linearly dependent."""
     factor, info = linalg.lapack.dpotrf(gram)
     if info == 0 and linalg.lapack.dpocon(factor, np.linalg.norm(gram, 1))[0] > SINGULAR:
         return linalg.inv(gram)
@@ -185,7 +185,7 @@ def hermite_regression(
     coef, inverse = _fit_sample(rows, labels, reference, q, rng)
 
     def kernel(x: Array, t: Array, row_weight: Array | None) -> tuple[Array, Array, Array]:
-        F, L, w = _parts(labels, reference, x, t)
+        F, L, w = _block_terms(labels, reference, x, t)
         xp = array_namespace(F)
         R = (L - to_device(coef, F) @ F) * w
         squares = R * R
@@ -203,11 +203,11 @@ def hermite_regression(
 def leading_basis(
     rows: Rows, label: Callable[[Array], Array], law: Any, sign: float, q: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Leading q-space (d, q) of sign times T2, and T2 itself: one pass to find it and one to sharpen it.
+    """Return the leading q-space (d, q) of sign times T2, and T2 itself: one pass to find it and one to improve it.
 
-    Plain T2 of what a line leaves of P2(y) gives a first space; plain T2 of what a Hermite regression inside that
-    space leaves, plus the regression's own second-order part, gives the last. Line and regression are control
-    variates: their moments are known, so any coefficients are right and a sample of rows is enough for good ones.
+    Plain T2 of the residuals of a linear regression of P2(y) gives a first space; plain T2 of the residuals of a
+    Hermite regression inside it, plus that regression's second-order term, gives the last. Both regressions are control
+    variates: their moments are known, so any coefficients are valid and a sample of rows suffices for good ones.
     """
     X, y, weight = rows.arrays
     mean, covariance = law.mean_and_covariance(X.shape[1])
@@ -218,7 +218,7 @@ def leading_basis(
         return label(t) - offset - line_ @ Z
 
     U = _top(sign * score_moment(X, y, rest, law, 2, weight=weight), q)
-    inside = _Inside(U, mean, covariance)
+    inside = _SpanCoordinates(U, mean, covariance)
     coef, _ = _fit_sample(rows, lambda Z, t: rest(Z, t)[None, :], inside, q, rng)
     quadratic = order_slices(q)[2]
     explained = to_device(coef[:, : quadratic.stop], X)
@@ -233,13 +233,13 @@ def leading_basis(
 def _line_of(
     rows: Rows, label: Callable[[Array], Array], mean: np.ndarray, covariance: np.ndarray
 ) -> tuple[float, np.ndarray]:
-    """Offset and slopes (d,) of the line that explains most of the labels, under the law of the inputs."""
+    """Return offset and slopes (d,) of the linear regression of the labels, under the law of the inputs."""
     centred, values = to_numpy(rows.X) - mean, to_numpy(label(rows.y))
     w = None if rows.weight is None else to_numpy(rows.weight)
-    level = float(np.average(values, weights=w))
-    rest = values - level if w is None else w * (values - level)
+    center = float(np.average(values, weights=w))
+    rest = values - center if w is None else w * (values - center)
     line = linalg.solve(covariance, centred.T @ rest / rows.total, assume_a="pos")
-    return float(level - mean @ line), line
+    return float(center - mean @ line), line
 
 
 def _top(T2: np.ndarray, q: int) -> np.ndarray:
@@ -247,7 +247,7 @@ def _top(T2: np.ndarray, q: int) -> np.ndarray:
     return linalg.eigh(T2, subset_by_index=(d - q, d - 1))[1][:, ::-1]
 
 
-class _Inside:
+class _SpanCoordinates:
     """Unweighted standardised coordinates along a basis U (d, q)."""
 
     def __init__(self, U: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> None:

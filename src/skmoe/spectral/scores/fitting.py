@@ -1,4 +1,4 @@
-"""Input laws fitted to rows, chosen by how the rows look, and taken to other coordinates."""
+"""Input laws: fitted to rows, chosen by the shape of their distribution, and mapped to other coordinates."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from skmoe.spectral.scores.mixture import GaussianMixture
 __all__ = ["as_law", "choose_law", "fit_law", "mapped_law", "shape_of"]
 
 FIT_ROWS = 20_000
-"""A mixture is fitted on at most this many rows: its own error is far below that of the moments."""
-LOOK_ROWS = 1_000
-"""Rows that tell whether inputs look Gaussian, and on which a rough mixture is fitted for a start."""
+"""A mixture is fitted on at most this many rows: its error is far below that of the moments."""
+SHAPE_ROWS = 1_000
+"""Rows on which it is tested whether inputs are about Gaussian, and on which a mixture is fitted for a start."""
 MAX_COMPONENTS = 5
-MOST_SKEWNESS, MOST_KURTOSIS = 0.5, 1.0  # of inputs that look Gaussian
+MOST_SKEWNESS, MOST_KURTOSIS = 0.5, 1.0  # of inputs that count as Gaussian
 
 
 def fit_law(
@@ -63,9 +63,9 @@ def fit_law(
     from sklearn.mixture import GaussianMixture as Fitter  # slow to import, needed here alone
 
     rng = generator(random_state, "fit_law")
-    sample = _drawn(X, weight, FIT_ROWS, rng)
-    (whole,) = gaussian.components(d)
-    standard = (sample - whole.mean) @ whole.whitener.T
+    sample = _sampled(X, weight, FIT_ROWS, rng)
+    (component,) = gaussian.components(d)
+    standard = (sample - component.mean) @ component.whitener.T
     with one_openmp_thread():
         fits = [
             Fitter(m, n_init=n_init, random_state=int(rng.integers(2**31)), reg_covar=1e-6).fit(standard)
@@ -75,14 +75,14 @@ def fit_law(
     best = min(fits, key=lambda fit: fit.bic(standard)) if fits else None
     if best is None or best.n_components == 1:
         return gaussian
-    root = whole.root
+    root = component.root
     return GaussianMixture(
-        best.weights_ / best.weights_.sum(), whole.mean + best.means_ @ root.T, root @ best.covariances_ @ root.T
+        best.weights_ / best.weights_.sum(), component.mean + best.means_ @ root.T, root @ best.covariances_ @ root.T
     )
 
 
 def _fit_gaussian(X: Array, weight: Array | None) -> tuple[Gaussian, float]:
-    """Gaussian of the rows' mean and covariance, and the weight of all rows."""
+    """Fit a Gaussian by mean and covariance; return it with the weight of all rows."""
     d = X.shape[1]
 
     def total(x: Array, w: Array | None) -> tuple[Array, Array]:
@@ -107,8 +107,8 @@ def _fit_gaussian(X: Array, weight: Array | None) -> tuple[Gaussian, float]:
     return Gaussian(mean, to_numpy(sum_over_blocks(scatter, X, weight, block_rows=16384)[0]) / n), n
 
 
-def _drawn(X: Array, weight: Array | None, most: int, rng: np.random.Generator) -> np.ndarray:
-    """At most so many rows on the host, drawn by their weights where they have some."""
+def _sampled(X: Array, weight: Array | None, most: int, rng: np.random.Generator) -> np.ndarray:
+    """Sample at most so many rows to the host, by their weights where they have some."""
     n = X.shape[0]
     if weight is not None:
         w = to_numpy(take_rows((weight,), np.arange(n))[0])
@@ -119,7 +119,7 @@ def _drawn(X: Array, weight: Array | None, most: int, rng: np.random.Generator) 
 
 
 def as_law(input_law: Any, X: Array, rng: np.random.Generator, weight: Array | None = None) -> InputLaw:
-    """The law that a caller's `input_law` stands for: None is the standard Gaussian, a name is fitted to X."""
+    """Return the law for a caller's `input_law`: None is the standard Gaussian, a name is fitted to X."""
     d = X.shape[1]
     if input_law is None:
         return Gaussian()
@@ -134,17 +134,17 @@ def as_law(input_law: Any, X: Array, rng: np.random.Generator, weight: Array | N
 
 
 def _looks_gaussian(X: Array, weight: Array | None, rng: np.random.Generator) -> bool:
-    """Whether rows look Gaussian, after whitening."""
-    (whole,) = _fit_gaussian(X, weight)[0].components(X.shape[1])
+    """Return whether rows are about Gaussian, after whitening."""
+    (component,) = _fit_gaussian(X, weight)[0].components(X.shape[1])
     if weight is None:
-        sample, w = _drawn(X, None, LOOK_ROWS, rng), None
+        sample, w = _sampled(X, None, SHAPE_ROWS, rng), None
     else:
-        sample, w = (to_numpy(a) for a in take_rows((X, weight), np.arange(min(X.shape[0], LOOK_ROWS))))
-    return looks_gaussian((sample - whole.mean) @ whole.whitener.T, w)
+        sample, w = (to_numpy(a) for a in take_rows((X, weight), np.arange(min(X.shape[0], SHAPE_ROWS))))
+    return looks_gaussian((sample - component.mean) @ component.whitener.T, w)
 
 
 def shape_of(Z: np.ndarray, weight: np.ndarray | None = None) -> tuple[float, float, float]:
-    """Largest skewness by size, and smallest and largest excess kurtosis, of the columns of Z."""
+    """Return the largest skewness by size, and smallest and largest excess kurtosis, of the columns of Z."""
     if Z.shape[1] == 0:
         return 0.0, 0.0, 0.0
     w = np.ones(len(Z)) if weight is None else weight
@@ -158,25 +158,25 @@ def shape_of(Z: np.ndarray, weight: np.ndarray | None = None) -> tuple[float, fl
 
 
 def looks_gaussian(Z: np.ndarray, weight: np.ndarray | None = None) -> bool:
-    """Whether no column is clearly skewed, and none has clearly heavier or lighter tails than a Gaussian."""
+    """Return whether no column has clear skewness, or clearly heavier or lighter tails than a Gaussian."""
     return is_gaussian(*shape_of(Z, weight))
 
 
 def is_gaussian(skewness: float, light: float, heavy: float) -> bool:
-    """Whether a shape, as `shape_of` gives it, is about that of a Gaussian."""
+    """Return whether a shape, as `shape_of` returns it, is about that of a Gaussian."""
     return skewness < MOST_SKEWNESS and max(-light, heavy) < MOST_KURTOSIS
 
 
 def choose_law(Z: np.ndarray, rng: np.random.Generator) -> InputLaw | None:
-    """A law for whitened inputs, good enough for a start: standard Gaussian (None), or a mixture fitted roughly."""
-    sample = Z[np.sort(rng.choice(len(Z), LOOK_ROWS, replace=False))] if len(Z) > LOOK_ROWS else Z
+    """Return a law for whitened inputs, for a start: standard Gaussian (None), or a mixture of few components."""
+    sample = Z[np.sort(rng.choice(len(Z), SHAPE_ROWS, replace=False))] if len(Z) > SHAPE_ROWS else Z
     if looks_gaussian(sample):
         return None
     return fit_law(sample, "mixture", rng, max_components=3, n_init=1)
 
 
 def mapped_law(law: InputLaw, center: np.ndarray, transform: np.ndarray) -> InputLaw:
-    """The law of ``(x - center) @ transform`` where x follows `law`."""
+    """Return the law of ``(x - center) @ transform`` where x follows `law`."""
     components = law.components(len(center))
     means = [(c.mean - center) @ transform for c in components]
     covariances = [transform.T @ c.covariance @ transform for c in components]

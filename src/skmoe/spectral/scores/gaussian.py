@@ -1,4 +1,4 @@
-"""Gaussian input laws, and what every law offers."""
+"""Gaussian input laws, and the interface of all laws."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ class Component:
 
 
 class InputLaw(Protocol):
-    """What Algorithm 1 needs of an input law."""
+    """Interface of an input law."""
 
     def components(self, d: int) -> list[Component]:
-        """The Gaussian components.
+        """Return the Gaussian components.
 
         Parameters
         ----------
@@ -72,7 +72,7 @@ class InputLaw(Protocol):
         """
 
     def mean_and_covariance(self, d: int) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and covariance of the whole law.
+        """Return the mean and covariance of the law.
 
         Parameters
         ----------
@@ -88,7 +88,7 @@ class InputLaw(Protocol):
         """
 
     def responsibilities(self, Z: Array) -> Array:
-        """Posterior probability of each component.
+        """Return the posterior probability of each component.
 
         Parameters
         ----------
@@ -121,7 +121,7 @@ class InputLaw(Protocol):
 
 
 def whitener(covariance: np.ndarray, name: str) -> np.ndarray:
-    """Matrix V with V covariance V' = I; a singular covariance is refused, whatever the units of the columns.
+    """Return a matrix V with V covariance V' = I; refuse a singular covariance, in any units of the columns.
 
     V is the symmetric inverse square root, or, where units are so far apart that small eigenvalues of the covariance
     are lost in rounding, that of the correlation matrix times the inverse deviations.
@@ -130,7 +130,7 @@ def whitener(covariance: np.ndarray, name: str) -> np.ndarray:
     if covariance.ndim != 2 or covariance.shape[0] != covariance.shape[1]:
         raise ValueError(f"input_law: {name} must be a square matrix; got shape {covariance.shape}")
     finite = bool(np.all(np.isfinite(covariance)))
-    # beside the largest entry: entries that are zero but for rounding need not be the same
+    # relative to the largest entry: entries that are zero but for rounding may differ
     if not finite or np.max(np.abs(covariance - covariance.T)) > 1e-8 * np.max(np.abs(covariance)):
         raise ValueError(f"input_law: {name} must be finite and symmetric")
     values, vectors = linalg.eigh(covariance)
@@ -170,7 +170,7 @@ class Gaussian:
         return f"Gaussian(mean={self.mean}, covariance={self.covariance})"
 
     def components(self, d: int) -> list[Component]:
-        """The Gaussian components.
+        """Return the Gaussian components.
 
         Parameters
         ----------
@@ -190,7 +190,7 @@ class Gaussian:
         return [Component(1.0, mean, V)]
 
     def mean_and_covariance(self, d: int) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and covariance of the whole law.
+        """Return the mean and covariance of the law.
 
         Parameters
         ----------
@@ -208,7 +208,7 @@ class Gaussian:
         return component.mean, np.eye(d) if self.covariance is None else self.covariance
 
     def responsibilities(self, Z: Array) -> Array:
-        """Posterior probability of each component.
+        """Return the posterior probability of each component.
 
         Parameters
         ----------

@@ -1,17 +1,18 @@
 r"""A reference under which the indices of all experts have one law, where inputs are not isotropic.
 
-Label transforms are made for one law of the index :math:`a_i^\top x`. Under inputs :math:`N(\mu, \Sigma)` its variance
+Label transforms are for one law of the index :math:`a_i^\top x`. Under inputs :math:`N(\mu, \Sigma)` its variance
 is :math:`a_i^\top \Sigma a_i`, which differs between experts unless :math:`\Sigma = s^2 I`; no one transform is then
 right for all. So rows are weighted to a Gaussian law under which one is, with the precision
 
 .. math:: K = (1 - t)\, \Sigma^{-1} + t\, \tau^{-2} I + \sum_i c_i\, a_i a_i^\top.
 
-The first round knows no expert: c = 0, t is as large as the rows allow, and the transform is that of the mean variance
-over all unit directions. The rounds after it take t = 0 and the :math:`c_i` that make :math:`a_i^\top K^{-1} a_i` the
-same for all experts found in the round before: the law nearest to that of the inputs in relative entropy that has this.
-The centre is moved likewise until the :math:`a_i^\top c` are equal, and, where asked for, towards the origin. Where
+In the first round no expert is known: c = 0, t is as large as the rows allow, and the transform is that of the mean
+variance over all unit directions. The rounds after it take t = 0 and the :math:`c_i` that make
+:math:`a_i^\top K^{-1} a_i` the same for all experts found in the round before: of such laws the one nearest to that of
+the inputs in relative entropy.
+The centre is moved likewise until the :math:`a_i^\top c` are equal, and, where wanted, towards the origin. Where
 experts have equal variances from the outset rows keep equal weights, and the moments are those of the whitened inputs.
-Experts and reference settle in a few rounds.
+Experts and reference converge in a few rounds.
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ NEWTON_STEPS = 50
 
 
 def one_transform_each(law: InputLaw, d: int) -> bool:
-    """Whether one label transform for each component will do, whatever the unit experts.
+    """Return whether one label transform for each component is valid for all unit experts.
 
-    It does where covariances are multiples of I, and the mean, of a law of one component, is zero.
+    It is where covariances are multiples of I, and the mean, of a law of one component, is zero.
     """
     components = law.components(d)
     if len(components) == 1 and np.any(components[0].mean):
@@ -57,7 +58,7 @@ def index_reference(
     width: float = 1.0,
     toward_origin: bool = False,
 ) -> Reference | None:
-    """The reference inside the span of U (d, q), judged on a sample of rows.
+    """Return the reference inside the span of U (d, q), evaluated on a sample of rows.
 
     Parameters
     ----------
@@ -70,9 +71,9 @@ def index_reference(
     row_weight : (n,) array, optional
         Their weights.
     experts : (k, d) array, optional
-        Experts found so far, whose indices shall have one law.
+        Experts found so far, whose indices are to have one law.
     width : float
-        Width of the reference beside that of the law.
+        Width of the reference relative to the law.
     toward_origin : bool
         Move the centre towards the origin as far as the rows allow, where a gate without intercepts is symmetric.
 
@@ -82,22 +83,22 @@ def index_reference(
         None where no such reference leaves the share `LEAST_EFFECTIVE` of the rows.
     """
     mean, covariance = law.mean_and_covariance(len(U))
-    inner, precision = U.T @ mean, linalg.inv(U.T @ covariance @ U)
+    projected_mean, precision = U.T @ mean, linalg.inv(U.T @ covariance @ U)
     A = None if experts is None else _unit(experts @ U)
 
     def at(t: float, shift: float = 0.0) -> Reference:
         q = U.shape[1]
         K = ((1 - t) * precision + t * np.trace(precision) / q * np.eye(q)) / width**2
         M = linalg.inv(K)
-        c = M @ ((1 - t) / width**2 * precision @ inner)
-        spread, index_mean = float(np.sqrt(np.trace(M) / q)), 0.0
+        c = M @ ((1 - t) / width**2 * precision @ projected_mean)
+        std, index_mean = float(np.sqrt(np.trace(M) / q)), 0.0
         if A is not None:
             M = _equal_variances(K, A)
             c = (1 - shift) * _equal_means(c, M, A)
-            spread, index_mean = float(np.sqrt(np.mean(np.sum((A @ M) * A, axis=1)))), float(np.mean(A @ c))
+            std, index_mean = float(np.sqrt(np.mean(np.sum((A @ M) * A, axis=1)))), float(np.mean(A @ c))
         values, vectors = linalg.eigh(M)
         B = (vectors / np.sqrt(values)) @ vectors.T @ U.T
-        return replace(reference_in(law, B, U @ c, spread), index_mean=index_mean)
+        return replace(reference_in(law, B, U @ c, std), index_mean=index_mean)
 
     def effective(reference: Reference) -> float:
         return effective_share(reference.log_weights(reference.coordinates(columns(X_sample))), row_weight)
@@ -108,11 +109,11 @@ def index_reference(
         return None
     if A is None:
         return at(1.0 if t == 1.0 else _largest(lambda u: effective(at(u))))
-    return at(t, _largest(lambda u: effective(at(t, u)))) if toward_origin and np.any(inner) else at(t)
+    return at(t, _largest(lambda u: effective(at(t, u)))) if toward_origin and np.any(projected_mean) else at(t)
 
 
 def _largest(share: Callable[[float], float]) -> float:
-    """The largest u up to 1 at which the share of the rows, which is enough at 0, is so still."""
+    """Return the largest u up to 1 at which the share of the rows is still sufficient, as it is at 0."""
     if share(1.0) >= LEAST_EFFECTIVE:
         return 1.0
     return float(optimize.brentq(lambda u: share(u) - LEAST_EFFECTIVE, 0.0, 1.0, xtol=1e-2))
@@ -123,7 +124,7 @@ def _unit(A: np.ndarray) -> np.ndarray:
 
 
 def _equal_variances(K: np.ndarray, A: np.ndarray) -> np.ndarray:
-    """Covariance nearest to inv(K) under which the rows of A have equal variances, the least that they have there."""
+    """Return the covariance nearest to inv(K) under which the rows of A all have their least variance."""
 
     def variances(M: np.ndarray) -> np.ndarray:
         return np.sum((A @ M) * A, axis=1)
@@ -144,7 +145,7 @@ def _equal_variances(K: np.ndarray, A: np.ndarray) -> np.ndarray:
 
 
 def _equal_means(c: np.ndarray, M: np.ndarray, A: np.ndarray) -> np.ndarray:
-    """Centre nearest to c, in the metric of M, at which all rows of A have the same mean."""
+    """Return the centre nearest to c, in the metric of M, at which all rows of A have the same mean."""
     if not np.any(c):
         return c
     inverse, means = linalg.pinvh(A @ M @ A.T), A @ c

@@ -45,7 +45,7 @@ class GaussianMixture:
         return f"GaussianMixture(weights={self.weights}, means=array{self.means.shape})"
 
     def components(self, d: int) -> list[Component]:
-        """The Gaussian components.
+        """Return the Gaussian components.
 
         Parameters
         ----------
@@ -62,7 +62,7 @@ class GaussianMixture:
         return self._components
 
     def mean_and_covariance(self, d: int) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and covariance of the whole law.
+        """Return the mean and covariance of the law.
 
         Parameters
         ----------
@@ -78,11 +78,11 @@ class GaussianMixture:
         """
         means = np.stack([c.mean for c in self.components(d)])
         mean = self.weights @ means
-        spread = means - mean
-        return mean, np.tensordot(self.weights, self.covariances, axes=1) + (spread.T * self.weights) @ spread
+        deviations = means - mean
+        return mean, np.tensordot(self.weights, self.covariances, axes=1) + (deviations.T * self.weights) @ deviations
 
     def responsibilities(self, Z: Array) -> Array:
-        """Posterior probability of each component.
+        """Return the posterior probability of each component.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-r"""Scores row by row, as the paper writes them; the moments never form them, since sums over rows need less."""
+r"""Scores of each row, as the paper defines them; the moments never form them, since sums over rows suffice."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from skmoe.spectral.scores.gaussian import Component
 __all__ = ["second_score", "third_score"]
 
 MOST_NUMBERS = 2**27
-"""Largest array that is made, one gibibyte; of larger ones the moments are what is wanted."""
+"""Numbers of the largest array that is returned, one gibibyte."""
 
 
 def second_score(X: Any, input_law: Any = None) -> np.ndarray:
-    r"""The score :math:`S_2(x) = \nabla^2 p(x) / p(x)` of each row (paper: equation 6).
+    r"""Return the score :math:`S_2(x) = \nabla^2 p(x) / p(x)` of each row (paper: equation 6).
 
     For standard Gaussian inputs it is :math:`x \otimes x - I`.
 
@@ -44,7 +44,7 @@ def second_score(X: Any, input_law: Any = None) -> np.ndarray:
 
 
 def third_score(X: Any, input_law: Any = None) -> np.ndarray:
-    r"""The score :math:`S_3(x) = -\nabla^3 p(x) / p(x)` of each row (paper: equation 5).
+    r"""Return the score :math:`S_3(x) = -\nabla^3 p(x) / p(x)` of each row (paper: equation 5).
 
     For standard Gaussian inputs it is :math:`x \otimes x \otimes x - \sum_i \mathrm{sym}(x \otimes e_i \otimes e_i)`,
     sym being the sum over the three placements of x.
@@ -75,8 +75,8 @@ def _scores(X: Any, input_law: Any, order: int) -> np.ndarray:
     n, d = X.shape
     if n * d**order > MOST_NUMBERS:
         raise ValueError(
-            f"S{order} of {n} rows over {d} columns would hold {n * d**order} numbers; take fewer rows, or what is "
-            f"wanted of them: averages by skmoe.moments.score_moment, which takes a basis to contract with, or "
+            f"S{order} of {n} rows over {d} columns would hold {n * d**order} numbers; take fewer rows, or "
+            f"averages of them by skmoe.moments.score_moment, which takes a basis to contract with, or "
             f"skmoe.moments.{'second' if order == 2 else 'third'}_moment"
         )
     law = as_law(input_law, X, np.random.default_rng(0))
@@ -87,7 +87,7 @@ def _scores(X: Any, input_law: Any, order: int) -> np.ndarray:
 
 
 def _of_component(X: np.ndarray, component: Component, order: int) -> np.ndarray:
-    """Hermite tensors of the standardised rows, taken back through the whitener."""
+    """Return Hermite tensors of the standardised rows, taken back through the whitener."""
     precision = component.precision
     U = (X - component.mean) @ precision
     if order == 2:

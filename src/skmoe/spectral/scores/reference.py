@@ -1,9 +1,9 @@
 r"""Reference laws: rows reweighted so that inputs follow a narrower standard Gaussian.
 
 With weights :math:`w(x) = \phi(z) / f(z)`, f the input law in the coordinates z, rows follow N(0, I) in z whatever
-the input law is. Three things come of it. Mixtures need no scores of their own. Where coordinates are isotropic about
-the origin, :math:`a^\top x` has one and the same Gaussian law for every unit expert, which is what label transforms
-assume. And a reference narrower than the data makes the gate look flatter, so the bias that a gate not orthogonal to
+the input law is. This has three advantages. Mixtures need no scores of their own. Where coordinates are isotropic about
+the origin, :math:`a^\top x` has the same Gaussian law for every unit expert, which is what label transforms
+assume. And under a reference narrower than the data the gate is flatter, so the bias that a gate not orthogonal to
 the experts leaves in the moments falls with the square of the width, while heavy tails, where the noise of third
 moments comes from, are weighted down. Where an isotropic reference would leave too few rows, see
 `skmoe.spectral.scores.index_law`.
@@ -33,16 +33,16 @@ __all__ = [
 ]
 
 EFFECTIVE = 0.7
-"""Effective share of the rows that the width aims at. Lower is better with little noise and many rows, worse with much
-noise; 0.7 was best or near it in all settings tried."""
+"""Effective share of the rows for which the width is chosen. Lower is better with little noise and many rows, worse
+with much noise; 0.7 was best or near it in all settings tried."""
 LEAST_EFFECTIVE = 0.4
 """Weights are tempered until the effective share of the rows is at least this."""
 LEAST_TEMPER = 0.25
-"""Below this power the isotropic reference is given up: rows would be far from following it."""
+"""Below this power the isotropic reference is not used: rows would be far from following it."""
 
 
 def reference_width(q: int) -> float:
-    """Width of the reference, in standard deviations, that leaves the share `EFFECTIVE` of the rows in q dimensions."""
+    """Return the width of the reference, in standard deviations, that leaves the share `EFFECTIVE` of the rows."""
     return float(np.sqrt(1 - np.sqrt(1 - EFFECTIVE ** (2 / q))))
 
 
@@ -50,13 +50,13 @@ def reference_width(q: int) -> float:
 class Reference:
     """Coordinates z = B (x - center), and the input law there as a Gaussian mixture.
 
-    `spread` and `index_mean` are the standard deviation and mean of a unit expert's index under the reference, `temper`
-    the power to which weights are taken. `common` says whether every unit expert's index has that very law.
+    `index_std` and `index_mean` are the standard deviation and mean of a unit expert's index under the reference,
+    `temper` the power of the weights. `common` is whether every unit expert's index has exactly that law.
     """
 
     B: np.ndarray
     center: np.ndarray
-    spread: float
+    index_std: float
     log_norm: np.ndarray  # (m,)
     means: np.ndarray  # (m, q)
     whiteners: np.ndarray  # (m, q, q)
@@ -65,11 +65,11 @@ class Reference:
     common: bool = False
 
     def coordinates(self, Z: Array) -> Array:
-        """Coordinates (q, b) of a block of inputs (d, b)."""
+        """Return coordinates (q, b) of a block of inputs (d, b)."""
         return to_device(self.B, Z) @ Z - to_device(self.B @ self.center, Z)[:, None]
 
     def log_weights(self, z: Array) -> Array:
-        """Log weights (b,) of a block in coordinates (q, b), before tempering."""
+        """Return the log weights (b,) of a block in coordinates (q, b), before tempering."""
         xp = array_namespace(z)
         logs = []
         for log_norm, mean, V in zip(self.log_norm, self.means, self.whiteners, strict=True):
@@ -78,58 +78,58 @@ class Reference:
         return -0.5 * xp.sum(z**2, axis=0) - log_sum_exp(xp.stack(logs))[0]
 
     def weights(self, z: Array) -> Array:
-        """Weights (b,), of mean about one unless tempered."""
+        """Return weights (b,), of mean about one unless tempered."""
         return array_namespace(z).exp(self.temper * self.log_weights(z))
 
     def experts(self, A: np.ndarray) -> np.ndarray:
-        """Unit experts over x from experts over z."""
+        """Return unit experts over x from experts over z."""
         A = A @ self.B
         return A / np.linalg.norm(A, axis=1, keepdims=True)
 
 
-def reference_in(law: InputLaw, B: np.ndarray, center: np.ndarray, spread: float) -> Reference:
-    """The reference that is standard Gaussian in the coordinates B (x - center)."""
+def reference_in(law: InputLaw, B: np.ndarray, center: np.ndarray, index_std: float) -> Reference:
+    """Return the reference that is standard Gaussian in the coordinates B (x - center)."""
     components = law.components(B.shape[1])
     means = np.stack([B @ (c.mean - center) for c in components])
     covariances = [B @ c.covariance @ B.T for c in components]
     whiteners = np.stack([linalg.inv(linalg.cholesky(S, lower=True)) for S in covariances])
     log_norm = [np.log(c.weight) + np.linalg.slogdet(V)[1] for c, V in zip(components, whiteners, strict=True)]
-    return Reference(B, center, spread, np.array(log_norm), means, whiteners)
+    return Reference(B, center, index_std, np.array(log_norm), means, whiteners)
 
 
 def choose_reference(
     law: InputLaw, U: np.ndarray, X_sample: np.ndarray, row_weight: np.ndarray | None = None
 ) -> Reference:
-    """A reference inside the span of U (d, q), judged on a sample of rows.
+    """Return a reference inside the span of U (d, q), evaluated on a sample of rows.
 
-    Isotropic about the origin where the law covers it, since there the label transforms hold exactly for unit
-    experts; else in the law's own whitened coordinates, where they hold on average.
+    Isotropic about the origin where the law has enough rows, since there the label transforms hold exactly for unit
+    experts; else in the law's whitened coordinates, where they hold on average.
     """
     d, q = U.shape
     mean, covariance = law.mean_and_covariance(d)
     width = reference_width(q)
 
-    inner = U.T @ covariance @ U
-    spread = width * np.sqrt(q / np.trace(linalg.inv(inner)))
-    isotropic = reference_in(law, U.T / spread, np.zeros(d), spread)
+    projected = U.T @ covariance @ U
+    std = width * np.sqrt(q / np.trace(linalg.inv(projected)))
+    isotropic = reference_in(law, U.T / std, np.zeros(d), std)
     temper = tempering(isotropic, X_sample, row_weight)
     if temper >= LEAST_TEMPER:
         return replace(isotropic, temper=temper, common=temper == 1.0)
-    root = linalg.cholesky(inner, lower=True)
-    spread = width * np.sqrt(np.trace(inner) / q)
-    own = reference_in(law, linalg.solve_triangular(root, U.T, lower=True) / width, mean, spread)
-    return replace(own, temper=tempering(own, X_sample, row_weight))
+    root = linalg.cholesky(projected, lower=True)
+    std = width * np.sqrt(np.trace(projected) / q)
+    whitened = reference_in(law, linalg.solve_triangular(root, U.T, lower=True) / width, mean, std)
+    return replace(whitened, temper=tempering(whitened, X_sample, row_weight))
 
 
 def effective_share(log_weights: np.ndarray, row_weight: np.ndarray | None, power: float = 1.0) -> float:
-    """Share of the rows that weights leave, (sum w)^2 / (n sum w^2), at a power of them."""
+    """Return the share of the rows that weights leave, (sum w)^2 / (n sum w^2), at a power of them."""
     rows = len(log_weights) if row_weight is None else float(np.sum(row_weight))
     total, squares = (logsumexp(p * log_weights, b=row_weight) for p in (power, 2 * power))
     return float(np.exp(2 * total - squares) / rows)
 
 
 def tempering(reference: Reference, X: np.ndarray, row_weight: np.ndarray | None) -> float:
-    """Largest power, at most one, at which weights leave the share `LEAST_EFFECTIVE` of the rows."""
+    """Return the largest power, at most one, at which weights leave the share `LEAST_EFFECTIVE` of the rows."""
     log_weights = reference.log_weights(reference.coordinates(columns(X)))
     effective = partial(effective_share, log_weights, row_weight)
     if effective(1.0) >= LEAST_EFFECTIVE:
