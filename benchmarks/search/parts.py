@@ -46,13 +46,13 @@ SIMULATED_NEAR = 1e-3  # the same per row, for simulated problems
 PRESENT = "present"
 PARTS: dict[str, dict[str, Any]] = {
     PRESENT: {},
-    "no reweighted restarts": {"moves.tilts": 0},
+    "no reweighted restarts": {"moves.reweighted": 0},
     "no expert more or fewer": {"moves.splits": 0},
     "no rounds": {"moves.patience": 0},
     "patience of five rounds": {"moves.patience": 5},
     "no consistent start": {"starts.spectral_rows_per_parameter": 10**9},
     "gates stay steep": {"moves.softening": (1.0, 1.0)},
-    "none dropped on the way": {"race.hope": 1e9},
+    "none dropped on the way": {"race.catch_up": 1e9},
 }
 FACTORS = (0.5, 2.0)
 BELOW_ONE = 0.99  # what is a part of something stays one

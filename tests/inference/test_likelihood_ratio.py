@@ -197,16 +197,16 @@ def test_bad_calls_are_refused(two, fitted):
 
 
 def test_interruption_leaves_the_model_as_it_was(two, fitted, monkeypatch):
-    calls, climb_all, before = [], likelihood_ratio.climb_all, vars(fitted).copy()
+    calls, run_all, before = [], likelihood_ratio.run_all, vars(fitted).copy()
 
     def interrupted(*args, **how):
         calls.append(args)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return climb_all(*args, **how)
+        return run_all(*args, **how)
 
     threads = threads_allowed()
-    monkeypatch.setattr(likelihood_ratio, "climb_all", interrupted)
+    monkeypatch.setattr(likelihood_ratio, "run_all", interrupted)
     with pytest.raises(KeyboardInterrupt):
         ask(fitted, *two)
     assert vars(fitted) == before

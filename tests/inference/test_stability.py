@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from skmoe import MoERegressor
-from skmoe.search.seen_again import _kappa, seen_again
+from skmoe.search.stability import _kappa, stability
 
 
 @pytest.fixture(scope="module")
@@ -53,10 +53,10 @@ def test_stability_is_unknown_without_other_models(regimes):
 def test_order_of_experts_does_not_matter(rng):
     own, others, weight = memberships(rng, 3), [memberships(rng, 4), memberships(rng, 2)], np.ones(300)
     others.append(own[[2, 0, 1]])
-    before = seen_again(own, others, weight)
+    before = stability(own, others, weight)
     assert np.all(before >= 1 / 3)
-    np.testing.assert_array_equal(seen_again(own, [other[::-1] for other in others], weight), before)
-    np.testing.assert_array_equal(seen_again(own[[1, 2, 0]], others, weight), before[[1, 2, 0]])
+    np.testing.assert_array_equal(stability(own, [other[::-1] for other in others], weight), before)
+    np.testing.assert_array_equal(stability(own[[1, 2, 0]], others, weight), before[[1, 2, 0]])
 
 
 def test_weights_are_repeated_rows(rng):
@@ -78,4 +78,4 @@ def test_kappa_of_known_memberships_is_that_of_scikit_learn(rng):
 
 def test_one_expert_is_seen_where_there_is_one_expert(rng):
     own = np.ones((1, 300))
-    np.testing.assert_array_equal(seen_again(own, [own, own, memberships(rng, 2), own], np.ones(300)), [0.75])
+    np.testing.assert_array_equal(stability(own, [own, own, memberships(rng, 2), own], np.ones(300)), [0.75])

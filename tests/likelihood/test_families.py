@@ -10,7 +10,7 @@ from skmoe.arrays.namespaces import to_numpy
 from skmoe.likelihood import Settings, em_sums, gradient, information, score_outer
 from skmoe.likelihood.batch import ThetaBatch, batch_sums
 from skmoe.model.families import FAMILIES, MultinomialFamily, StudentFamily
-from skmoe.search.ascent import Ascent, Point
+from skmoe.search.optimiser import Optimiser, Point
 
 NAMES = ["poisson", "binomial", "gamma", "negative-binomial", "student", "student, dof each"]
 
@@ -59,11 +59,11 @@ def test_sums_of_a_batch_are_those_of_each_model_in_any_array_library(xp, name):
 @pytest.mark.parametrize("name", NAMES)
 def test_em_never_lowers_the_likelihood(rng, name):
     problem, theta = problem_of(name, rng, n=200)
-    ascent = Ascent(Point(problem, theta))
+    optimiser = Optimiser(Point(problem, theta))
     for _ in range(20):
-        ascent.em()
-    assert np.all(np.diff(ascent.trace) >= 0)
-    assert ascent.trace[-1] > ascent.trace[0] + 0.01
+        optimiser.em()
+    assert np.all(np.diff(optimiser.trace) >= 0)
+    assert optimiser.trace[-1] > optimiser.trace[0] + 0.01
 
 
 def classes_of(rng, xp=np, k=3, **how):

@@ -1,4 +1,4 @@
-"""Compiled climbs take the steps of those by NumPy, and others are climbed by NumPy as before."""
+"""Compiled optimisers take the steps of those in NumPy, which serve all other problems."""
 
 import time
 
@@ -11,8 +11,8 @@ from skmoe.likelihood.batch import ThetaBatch
 from skmoe.model.activations import get_activation
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.search import compiled
-from skmoe.search.climb import BatchAscent, OwnRows
-from skmoe.search.compiled import CompiledAscent, RoughAscent, batch_ascent
+from skmoe.search.batch_optimiser import BatchOptimiser, PerModelRows
+from skmoe.search.compiled import CompiledOptimiser, Float32Optimiser, make_optimiser
 
 pytestmark = pytest.mark.skipif(not fused.is_library_built(), reason="skmoe was installed without a C compiler")
 PARTS = ("objective", "log_likelihood", "share", "gradient", "vector", "size")
@@ -42,19 +42,19 @@ def assert_same(one, other, tolerance):
         np.testing.assert_allclose(getattr(one.batch, name), getattr(other.batch, name), atol=100 * tolerance)
 
 
-def climbed_beside(problem, batch, own=None):
-    """Both climbs, compared on the way."""
-    pair = CompiledAscent(problem, batch, own=own), BatchAscent(problem, batch, own=own)
+def compare_to_numpy(problem, batch, per_model=None):
+    """Return both optimisers, compared after each step."""
+    pair = CompiledOptimiser(problem, batch, per_model=per_model), BatchOptimiser(problem, batch, per_model=per_model)
     assert_same(*pair, 1e-12)
-    for ascent in pair:
-        ascent.em(3)
+    for optimiser in pair:
+        optimiser.em(3)
     assert_same(*pair, 1e-11)
-    for ascent in pair:
-        ascent.quasi_newton(7)
+    for optimiser in pair:
+        optimiser.quasi_newton(7)
     assert_same(*pair, 1e-9)
-    for ascent in pair:
-        ascent.keep(np.array([0, len(batch) - 1]))
-        ascent.quasi_newton(5)
+    for optimiser in pair:
+        optimiser.keep(np.array([0, len(batch) - 1]))
+        optimiser.quasi_newton(5)
     assert_same(*pair, 1e-7)
 
 
@@ -63,7 +63,7 @@ def climbed_beside(problem, batch, own=None):
 @pytest.mark.parametrize(("n", "d", "k"), [(200, 1, 2), (64, 2, 1), (257, 8, 4), (500, 5, 7)])
 def test_steps_are_those_of_numpy(rng, n, d, k, noise, penalty):
     problem = problem_of(rng, n, d, k, noise=noise, penalty=penalty, pooled=rng.standard_normal(d + 1))
-    climbed_beside(problem, batch_of(rng, problem, 4))
+    compare_to_numpy(problem, batch_of(rng, problem, 4))
 
 
 @pytest.mark.parametrize("penalty", [0.0, 0.3])
@@ -78,68 +78,68 @@ def test_experts_and_gate_may_see_other_columns(rng, experts, gate, k, penalty):
     columns = {"experts": experts, "gate": gate}
     problem = problem_of(rng, 257, d, k, **columns, penalty=penalty, pooled=rng.standard_normal(De))
     batch = batch_of(rng, problem, 4)
-    climbed_beside(problem, batch)
+    compare_to_numpy(problem, batch)
     if k > 1:
-        ascents = CompiledAscent(problem, batch), BatchAscent(problem, batch)
-        np.testing.assert_allclose(*(ascent.removal_losses() for ascent in ascents), rtol=1e-7)
+        optimisers = CompiledOptimiser(problem, batch), BatchOptimiser(problem, batch)
+        np.testing.assert_allclose(*(optimiser.removal_losses() for optimiser in optimisers), rtol=1e-7)
 
 
 @pytest.mark.parametrize("noise", ["shared", "per-expert", 0.5])
 @pytest.mark.parametrize(("n", "d", "k"), [(200, 1, 2), (64, 2, 1), (257, 8, 4), (500, 5, 7)])
-def test_single_precision_climbs_to_the_same_levels(rng, n, d, k, noise):
+def test_single_precision_reaches_the_same_objectives(rng, n, d, k, noise):
     """Steps are the same to single precision, and levels are right to a thousandth in total."""
     problem = problem_of(rng, n, d, k, noise=noise, penalty=0.3, weight=rng.exponential(size=n))
     batch = batch_of(rng, problem, 4)
-    rough, exact = RoughAscent(problem, batch), BatchAscent(problem, batch)
-    for ascent in (rough, exact):
-        ascent.em(3)
-        ascent.quasi_newton(4)
+    rough, exact = Float32Optimiser(problem, batch), BatchOptimiser(problem, batch)
+    for optimiser in (rough, exact):
+        optimiser.em(3)
+        optimiser.quasi_newton(4)
     np.testing.assert_allclose(rough.objective, exact.objective, rtol=1e-5)
     np.testing.assert_allclose(rough.share, exact.share, atol=1e-4)
     rough.quasi_newton(100)
-    there = BatchAscent(problem, rough.batch)
+    there = BatchOptimiser(problem, rough.batch)
     np.testing.assert_allclose(rough.objective * problem.total, there.objective * problem.total, atol=1e-3)
 
 
 def test_rows_are_laid_out_once(rng):
     problem = problem_of(rng)
-    first, again = (batch_ascent(problem, batch_of(rng, problem, 2)) for _ in range(2))
+    first, again = (make_optimiser(problem, batch_of(rng, problem, 2)) for _ in range(2))
     assert first.U is again.U
-    other = batch_ascent(problem.on(problem.rows.with_response(lambda y: 2 * y)), batch_of(rng, problem, 2))
+    other = make_optimiser(problem.on(problem.rows.with_response(lambda y: 2 * y)), batch_of(rng, problem, 2))
     np.testing.assert_allclose(other.y, 2 * first.y, rtol=1e-6)
 
 
 def test_weights_of_rows_and_of_models_count(rng):
     weight = rng.exponential(size=300)
     for problem in (problem_of(rng, penalty=1.0), problem_of(rng, penalty=1.0, weight=weight)):
-        own = OwnRows((rng.random((300, 4)) < 0.8).astype(float), rng.standard_normal((4, problem.De)))
-        climbed_beside(problem, batch_of(rng, problem, 4), own)
+        own = PerModelRows((rng.random((300, 4)) < 0.8).astype(float), rng.standard_normal((4, problem.De)))
+        compare_to_numpy(problem, batch_of(rng, problem, 4), own)
 
 
 def test_each_model_may_have_outputs_of_its_own(rng):
     problem = problem_of(rng, outputs=4)
-    climbed_beside(problem, batch_of(rng, problem, 4))
+    compare_to_numpy(problem, batch_of(rng, problem, 4))
 
 
 def test_scales_stay_on_their_floor(rng):
     """An expert through two rows alone: its noise falls until it may not."""
     problem = problem_of(rng, 100, 1, 2, least_scale=0.2)
-    climbed_beside(problem, batch_of(rng, problem, 3))
-    ascent = batch_ascent(problem, batch_of(rng, problem, 3))
-    ascent.quasi_newton(60)
-    assert np.min(ascent.batch.sigma) >= 0.2
+    compare_to_numpy(problem, batch_of(rng, problem, 3))
+    optimiser = make_optimiser(problem, batch_of(rng, problem, 3))
+    optimiser.quasi_newton(60)
+    assert np.min(optimiser.batch.sigma) >= 0.2
 
 
 def test_a_step_that_is_no_number_is_not_taken(rng):
     problem = problem_of(rng)
     batch = batch_of(rng, problem, 2)
-    ascent = batch_ascent(problem, batch)
-    ascent.direction[0] = np.nan
-    ascent.direction[1] = 1e200
-    before = ascent.objective.copy()
-    ascent.quasi_newton(30)
-    assert np.all(np.isfinite(ascent.vector))
-    assert np.all(ascent.objective >= before)
+    optimiser = make_optimiser(problem, batch)
+    optimiser.direction[0] = np.nan
+    optimiser.direction[1] = 1e200
+    before = optimiser.objective.copy()
+    optimiser.quasi_newton(30)
+    assert np.all(np.isfinite(optimiser.vector))
+    assert np.all(optimiser.objective >= before)
 
 
 def test_threads_change_no_digit(rng, monkeypatch):
@@ -149,54 +149,54 @@ def test_threads_change_no_digit(rng, monkeypatch):
     found = []
     for threads in (1, 2, 5):
         monkeypatch.setattr(compiled, "threads_allowed", lambda threads=threads: threads)
-        ascent = batch_ascent(problem, batch)
-        ascent.em(3)
-        ascent.quasi_newton(20)
-        found.append(ascent.vector)
+        optimiser = make_optimiser(problem, batch)
+        optimiser.em(3)
+        optimiser.quasi_newton(20)
+        found.append(optimiser.vector)
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_array_equal(found[0], found[2])
 
 
-def test_long_climbs_are_told_of_on_the_way(rng, monkeypatch):
+def test_long_runs_report_on_the_way(rng, monkeypatch):
     problem = problem_of(rng)
     seen = []
-    ascent = batch_ascent(problem, batch_of(rng, problem, 2), on_step=lambda a: seen.append((a.work, a.objective)))
-    each = BatchAscent.work.fget(ascent)
+    optimiser = make_optimiser(problem, batch_of(rng, problem, 2), on_step=lambda a: seen.append((a.work, a.objective)))
+    each = BatchOptimiser.work.fget(optimiser)
     monkeypatch.setattr(compiled, "AT_ONCE", 3 * each)
-    ascent.quasi_newton(8)
+    optimiser.quasi_newton(8)
     assert [work / each for work, _ in seen] == [3, 3, 2]
     assert np.all(np.diff([level for _, level in seen], axis=0) >= 0)
 
 
 def test_levels_told_before_are_not_changed(rng):
     problem = problem_of(rng)
-    ascent = batch_ascent(problem, batch_of(rng, problem, 2))
-    before = ascent.objective
+    optimiser = make_optimiser(problem, batch_of(rng, problem, 2))
+    before = optimiser.objective
     kept = before.copy()
-    ascent.quasi_newton(5)
+    optimiser.quasi_newton(5)
     np.testing.assert_array_equal(before, kept)
-    assert np.all(ascent.objective > before)
+    assert np.all(optimiser.objective > before)
 
 
-def test_other_climbs_are_not_compiled(rng, monkeypatch):
+def test_other_problems_are_not_compiled(rng, monkeypatch):
     wide, few = problem_of(rng, 100, 60, 2), problem_of(rng)
-    assert type(batch_ascent(few, batch_of(rng, few, 1))) is RoughAscent
-    assert type(batch_ascent(wide, batch_of(rng, wide, 1))) is BatchAscent
+    assert type(make_optimiser(few, batch_of(rng, few, 1))) is Float32Optimiser
+    assert type(make_optimiser(wide, batch_of(rng, wide, 1))) is BatchOptimiser
     bent = problem_of(rng, g=GaussianFamily(get_activation("relu")))
-    assert type(batch_ascent(bent, batch_of(rng, bent, 1))) is BatchAscent
+    assert type(make_optimiser(bent, batch_of(rng, bent, 1))) is BatchOptimiser
     monkeypatch.setattr(compiled, "MOST_DOUBLES", 300 * few.De - 1)
-    assert type(batch_ascent(few, batch_of(rng, few, 1))) is BatchAscent
+    assert type(make_optimiser(few, batch_of(rng, few, 1))) is BatchOptimiser
     monkeypatch.undo()
     monkeypatch.setattr(compiled, "VERSION", compiled.VERSION + 1)
     compiled._library.cache_clear()
     try:
-        assert type(batch_ascent(few, batch_of(rng, few, 1))) is BatchAscent
+        assert type(make_optimiser(few, batch_of(rng, few, 1))) is BatchOptimiser
     finally:
         monkeypatch.undo()
         compiled._library.cache_clear()
 
 
-def test_fits_with_and_without_compiled_climbs_agree(monkeypatch):
+def test_fits_with_and_without_compiled_code_agree(monkeypatch):
     X, y, _ = make_moe(500, 3, 3, noise_scale=0.3, random_state=1)
     with_it = MoERegressor(3, random_state=0).fit(X, y)
     monkeypatch.setattr(compiled, "_library", lambda: None)
@@ -207,14 +207,14 @@ def test_fits_with_and_without_compiled_climbs_agree(monkeypatch):
 
 def test_single_precision_is_for_rows_it_can_hold(rng):
     plain = problem_of(rng)
-    assert type(batch_ascent(plain, batch_of(rng, plain, 1), exact=True)) is CompiledAscent
+    assert type(make_optimiser(plain, batch_of(rng, plain, 1), exact=True)) is CompiledOptimiser
     for problem, kind in (
-        (problem_of(rng, noise=0.01), RoughAscent),
-        (problem_of(rng, noise=1e-6), CompiledAscent),
-        (problem_of(rng, weight=np.full(300, 1e3)), RoughAscent),
-        (problem_of(rng, weight=np.where(np.arange(300) == 7, 1e9, 1.0)), CompiledAscent),
+        (problem_of(rng, noise=0.01), Float32Optimiser),
+        (problem_of(rng, noise=1e-6), CompiledOptimiser),
+        (problem_of(rng, weight=np.full(300, 1e3)), Float32Optimiser),
+        (problem_of(rng, weight=np.where(np.arange(300) == 7, 1e9, 1.0)), CompiledOptimiser),
     ):
-        assert type(batch_ascent(problem, batch_of(rng, problem, 1))) is kind
+        assert type(make_optimiser(problem, batch_of(rng, problem, 1))) is kind
 
 
 @pytest.mark.parametrize(("n", "d", "k"), [(200, 1, 2), (64, 2, 1), (257, 8, 4), (500, 5, 7)])
@@ -223,32 +223,32 @@ def test_losses_without_an_expert_are_those_of_numpy(rng, n, d, k, sharpness):
     problem = problem_of(rng, n, d, k, weight=rng.exponential(size=n))
     batch = batch_of(rng, problem, 4)
     batch = ThetaBatch(batch.A, sharpness * batch.W, batch.sigma)
-    exact, rough = CompiledAscent(problem, batch), RoughAscent(problem, batch)
-    for ascent in (exact, rough):
-        ascent.em(2)
-    there = BatchAscent(problem, exact.batch)
+    exact, rough = CompiledOptimiser(problem, batch), Float32Optimiser(problem, batch)
+    for optimiser in (exact, rough):
+        optimiser.em(2)
+    there = BatchOptimiser(problem, exact.batch)
     np.testing.assert_allclose(exact.removal_losses(), there.removal_losses(), rtol=1e-6, atol=1e-4)
-    there = BatchAscent(problem, rough.batch)
+    there = BatchOptimiser(problem, rough.batch)
     np.testing.assert_allclose(rough.removal_losses(), there.removal_losses(), rtol=1e-4, atol=1e-3)
 
 
 def test_models_that_are_kept_keep_their_rows(rng):
     """Outputs and weights that each model has of its own are those of the models that are left."""
     problem = problem_of(rng, outputs=4)
-    own = OwnRows((rng.random((300, 4)) < 0.8).astype(float), rng.standard_normal((4, problem.De)))
+    own = PerModelRows((rng.random((300, 4)) < 0.8).astype(float), rng.standard_normal((4, problem.De)))
     batch, kept = batch_of(rng, problem, 4), np.array([1, 3])
-    ascent = CompiledAscent(problem, batch, own=own)
-    ascent.keep(kept)
-    np.testing.assert_array_equal(ascent.own.weight, own.weight[:, kept])
-    there = BatchAscent(problem.on(problem.rows.for_models(kept)), batch.picked(kept), own=own.picked(kept))
-    np.testing.assert_allclose(ascent.removal_losses(), there.removal_losses())
+    optimiser = CompiledOptimiser(problem, batch, per_model=own)
+    optimiser.keep(kept)
+    np.testing.assert_array_equal(optimiser.per_model.weight, own.weight[:, kept])
+    there = BatchOptimiser(problem.on(problem.rows.for_models(kept)), batch.picked(kept), per_model=own.picked(kept))
+    np.testing.assert_allclose(optimiser.removal_losses(), there.removal_losses())
 
 
 def test_losses_are_those_of_the_rows_as_they_are(rng):
     problem = problem_of(rng)
-    batch, own = batch_of(rng, problem, 4), OwnRows(np.full((300, 4), 0.5), np.zeros((4, problem.De)))
-    tilted, plain = (batch_ascent(problem, batch, own=rows).removal_losses() for rows in (own, None))
-    np.testing.assert_allclose(tilted, plain, rtol=1e-4)
+    batch, own = batch_of(rng, problem, 4), PerModelRows(np.full((300, 4), 0.5), np.zeros((4, problem.De)))
+    weighted, plain = (make_optimiser(problem, batch, per_model=rows).removal_losses() for rows in (own, None))
+    np.testing.assert_allclose(weighted, plain, rtol=1e-4)
 
 
 def test_steep_gates_take_no_longer(rng):
@@ -266,9 +266,9 @@ def test_steep_gates_take_no_longer(rng):
         batch = ThetaBatch(np.tile(truth, (4, k, 1)), steepness * W, np.full((4, k), 1e-3))
         runs = []
         for _ in range(7):
-            ascent = RoughAscent(problem, batch)
+            optimiser = Float32Optimiser(problem, batch)
             begin = time.process_time()
-            ascent.quasi_newton(4)
+            optimiser.quasi_newton(4)
             runs.append(time.process_time() - begin)
         seconds[steepness] = min(runs)
     assert seconds[100.0] < 2 * seconds[0.1]

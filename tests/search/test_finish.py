@@ -3,19 +3,19 @@ import pytest
 from scipy import optimize
 from sklearn.linear_model import LinearRegression
 
-import skmoe.search.ascent
+import skmoe.search.optimiser
 from problems import family, standard_problem, started
 from skmoe import make_moe
 from skmoe.likelihood import InputMap, MappedRows, Problem, Settings, gradient, information, mean_log_likelihood
-from skmoe.search.ascent import Ascent, Point
 from skmoe.search.config import SearchConfig
 from skmoe.search.finish import extend, maximise, polish, run_em
+from skmoe.search.optimiser import Optimiser, Point
 from skmoe.search.records import Control
 from skmoe.search.starts import labelled_start
 
 
 def assert_sound(fit, start):
-    """What every ascent owes: it never falls, never ends below its start, never gives NaN or an empty expert."""
+    """What every optimiser owes: it never falls, never ends below its start, never gives NaN or an empty expert."""
     assert np.all(np.diff(fit.trace) >= 0)
     assert fit.log_likelihood >= start - 1e-9
     assert all(np.all(np.isfinite(part)) for part in (fit.theta.A, fit.theta.W, fit.theta.sigma))
@@ -47,7 +47,7 @@ def test_maximise_never_lowers_the_likelihood(g, seed):
     X, y, _ = make_moe(400, 3, 3, activation=g, noise_scale=0.2, random_state=seed)
     problem, start = started(X, y, 3, seed, g=g)
     seen = []  # the points themselves: the trace could hide a fall
-    fit = maximise(problem, start, Control(max_iter=100), on_step=lambda ascent: seen.append(ascent.point.theta))
+    fit = maximise(problem, start, Control(max_iter=100), on_step=lambda optimiser: seen.append(optimiser.point.theta))
     levels = [gradient(problem, theta).objective for theta in [start, *seen]]
     assert np.min(np.diff(levels)) > -1e-11
     np.testing.assert_allclose(fit.trace, levels, atol=1e-11)
@@ -71,12 +71,12 @@ def test_many_rows_by_subsample_reach_the_same_optimum():
     start = problem.rows.map.from_parameters(truth)
     assert problem.n > 3 * max(100 * problem.n_parameters, 2000)  # or the test does not show what it says
     fit = maximise(problem, start)
-    ascent = Ascent(Point(problem.on(problem.rows.subset()), start))
-    ascent.em_until(0.0, least=1, most=15)
-    while ascent.newton()[0] > 1e-12:
+    optimiser = Optimiser(Point(problem.on(problem.rows.subset()), start))
+    optimiser.em_until(0.0, least=1, most=15)
+    while optimiser.newton()[0] > 1e-12:
         pass
     assert fit.converged
-    assert fit.objective == pytest.approx(ascent.trace[-1], abs=1e-8)
+    assert fit.objective == pytest.approx(optimiser.trace[-1], abs=1e-8)
     assert_sound(fit, mean_log_likelihood(problem, start))
 
 
@@ -84,9 +84,9 @@ def test_many_rows_see_their_own_hessian_twice_at_most(monkeypatch):
     X, y, _ = make_moe(30000, 3, 2, noise_scale=0.5, random_state=2)
     problem, start = started(X, y, 2)
     rows = []
-    monkeypatch.setattr(skmoe.search.ascent, "information", lambda p, t: rows.append(p.n) or information(p, t))
+    monkeypatch.setattr(skmoe.search.optimiser, "information", lambda p, t: rows.append(p.n) or information(p, t))
     assert maximise(problem, start).converged
-    assert 0 < min(rows) < 30000  # a subsample was climbed
+    assert 0 < min(rows) < 30000  # a subsample was used
     assert rows.count(30000) <= 2  # the last one, for standard errors, and at most one step
 
 
@@ -181,7 +181,7 @@ def test_callback_sees_every_iteration():
     X, y, _ = make_moe(400, 3, 2, random_state=7)
     problem, start = started(X, y, 2)
     seen = []
-    fit = maximise(problem, start, on_step=lambda ascent: seen.append(ascent.trace[-1]))
+    fit = maximise(problem, start, on_step=lambda optimiser: seen.append(optimiser.trace[-1]))
     assert seen == fit.trace[1:]
 
 

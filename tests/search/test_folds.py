@@ -6,11 +6,11 @@ from scipy.special import logsumexp
 
 from problems import task_of
 from skmoe import make_moe
-from skmoe.search.ascent import Point
+from skmoe.search.ensemble import average, stacked_shares
 from skmoe.search.finish import maximise
 from skmoe.search.folds import HeldOut, converged, fit_folds, folds_of
-from skmoe.search.members import average, stacked_shares
 from skmoe.search.number import choose
+from skmoe.search.optimiser import Point
 
 
 @pytest.fixture(scope="module")
@@ -106,10 +106,10 @@ def test_batch_of_all_folds_is_that_of_each_by_itself(task):
     rng = np.random.default_rng(0)
     folds = folds_of(task, 20, rng)
     (fits,) = fit_folds(task, folds, 2, [0.3], 2, rng)
-    (ends,) = converged(task, folds, fits, [0.3])
-    for problem, theta in zip(ends.problems, ends.best, strict=True):
+    (fits,) = converged(task, folds, fits, [0.3])
+    for problem, theta in zip(fits.problems, fits.best, strict=True):
         alone = maximise(problem, theta)
-        # at the top of the fold's own problem, to within what a climb leaves
+        # at the optimum of the fold's problem, to within what a run leaves
         assert 0 <= (alone.objective - Point(problem, theta).objective) * problem.total < 0.1
 
 

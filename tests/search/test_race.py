@@ -5,10 +5,10 @@ from problems import standard_problem
 from skmoe import make_moe
 from skmoe.likelihood import mean_log_likelihood
 from skmoe.search.config import SearchConfig
-from skmoe.search.ends import climb_all
 from skmoe.search.finish import maximise
 from skmoe.search.race import Search
 from skmoe.search.records import Stage, Start, StartKind
+from skmoe.search.results import run_all
 from skmoe.search.starts import labelled_start
 
 
@@ -70,7 +70,7 @@ def test_a_start_of_the_callers_can_win():
 
 
 def test_moves_leave_a_poor_optimum():
-    """A search from one start, with rounds of moves after it, ends higher."""
+    """A search from one start, with rounds of perturbations after it, ends higher."""
     X, y, _ = make_moe(600, 2, 10, noise_scale=0.02, random_state=2)
     problem = standard_problem(X, y, 10)
     without, moved = (
@@ -78,18 +78,18 @@ def test_moves_leave_a_poor_optimum():
         for patience in (0, 3)
     )
     assert moved.run().objective > without.run().objective + 0.05
-    moves = {StartKind.SPLIT, StartKind.GROWN, StartKind.TILTED}
+    moves = {StartKind.SPLIT, StartKind.GROWN, StartKind.REWEIGHTED}
     assert any(r.kind in moves and r.stage is Stage.ALL_ROWS for r in moved.records)
-    assert moved.agreement == 1  # moves that lead back to the best end are no witnesses
+    assert moved.agreement == 1  # perturbations that lead back to the best result do not count
 
 
 def test_a_start_is_judged_by_the_end_it_comes_from():
-    """Of two poor starts the one whose own bar is out of reach is left, the other is climbed."""
+    """Of two poor starts the one whose own cutoff is out of reach is stopped, the other is finished."""
     X, y, _ = make_moe(400, 3, 3, noise_scale=0.1, random_state=2)
     problem = standard_problem(X, y, 3)
     starts = [Start(f"{i}", StartKind.RANDOM, labelled_start(problem, np.arange(400) % 3)) for i in range(2)]
-    ends = climb_all(problem, starts, SearchConfig(), groups=range(2), bar=np.array([-np.inf, 9.0]))
-    assert {end.start.name: end.finished for end in ends} == {"0": True, "1": False}
+    results = run_all(problem, starts, SearchConfig(), groups=range(2), cutoff=np.array([-np.inf, 9.0]))
+    assert {result.start.name: result.finished for result in results} == {"0": True, "1": False}
 
 
 def test_a_search_ends_for_the_work_it_took():
@@ -131,7 +131,7 @@ def test_level_told_never_falls():
     levels = []
 
     def note(search):
-        levels.append((search.best is not None, search.level))
+        levels.append((search.best is not None, search.objective))
 
     Search(standard_problem(X, y, 3), np.random.default_rng(0), on_step=note).run()
     for finished in (False, True):  # a subsample's level is another than that of all rows

@@ -15,10 +15,10 @@ from skmoe.model.calibration import Calibration
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.model.predictive import PredictiveDistribution
 from skmoe.search import Optimum
-from skmoe.search.ascent import Ascent, Point
 from skmoe.search.finish import Fit
 from skmoe.search.folds import FoldFits, Folds
 from skmoe.search.number import gain
+from skmoe.search.optimiser import Optimiser, Point
 
 __all__ = ["COVERAGES", "Calibrated", "calibration_of", "corrected_law", "held_out_coverage"]
 
@@ -112,7 +112,7 @@ def corrected_law(problem: Problem, theta: Theta) -> PredictiveDistribution:
     parameters = problem.rows.map.to_parameters(theta, problem.family)
     if not isinstance(problem.family, GaussianFamily):
         return PredictiveDistribution.of(parameters)
-    fit = Fit.of(Ascent(Point(problem, theta).taking("curvature")), converged=True)
+    fit = Fit.of(Optimiser(Point(problem, theta).taking("curvature")), converged=True)
     optimum = Optimum(problem, fit, np.arange(problem.k))
     few, d = small_sample(optimum, problem.k), parameters.A.shape[1]
     if few.none_left:

@@ -23,9 +23,9 @@ from skmoe.inference.formatting import experts
 from skmoe.inference.summary import Summary
 from skmoe.likelihood import MappedRows, Problem, Theta
 from skmoe.search.config import SearchConfig
-from skmoe.search.ends import End, climb_all, ranked
-from skmoe.search.moves import grown_starts
 from skmoe.search.records import Control, Start, StartKind
+from skmoe.search.results import RunResult, ranked, run_all
+from skmoe.search.splits import grown_starts
 from skmoe.search.standardise import standardised
 from skmoe.search.starts import drawn_starts
 from skmoe.search.task import ModelSpec, Task, most_experts
@@ -160,7 +160,7 @@ def _problem(model: Any, X: Array, y: Array, config: SearchConfig) -> Problem:
 
 def _ratios(
     problem: Problem, tables: Array, near: Theta, rngs: list[np.random.Generator], config: SearchConfig
-) -> tuple[np.ndarray, list[End]]:
+) -> tuple[np.ndarray, list[RunResult]]:
     """Likelihood ratios (T,) of tables (n, T) of outputs, and the fits with k experts, climbed from `near` too."""
     bigger = problem.with_experts(problem.k + 1)
     begin = Start("fitted", StartKind.CHOSEN, near)
@@ -183,10 +183,10 @@ def _fresh(problem: Problem, tables: Array, rngs: list[np.random.Generator], con
     return [drawn_starts(one, FRESH, 0, rng, config) for one, rng in zip(each, rngs, strict=True)]
 
 
-def _best(problem: Problem, tables: Array, starts: list[list[Start]], config: SearchConfig) -> list[End]:
+def _best(problem: Problem, tables: Array, starts: list[list[Start]], config: SearchConfig) -> list[RunResult]:
     """The best end of each table, admissible ones first; the starts of all tables are climbed as one batch."""
     groups = np.repeat(np.arange(len(starts)), [len(mine) for mine in starts])
     rows = replace(problem.rows, y=tables).for_models(groups)
-    ends = climb_all(problem.on(rows), [start for mine in starts for start in mine], config, groups=groups.tolist())
+    ends = run_all(problem.on(rows), [start for mine in starts for start in mine], config, groups=groups.tolist())
     # one that was dropped on the way to a lower optimum counts too where the others are not admissible
     return [ranked(end for end in ends if end.group == t)[0] for t in range(len(starts))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from skmoe.search.learn import Learned
-from skmoe.search.seen_again import memberships, seen_again
+from skmoe.search.stability import memberships, stability
 
 __all__ = ["regime_stability"]
 
@@ -28,4 +28,4 @@ def regime_stability(learned: Learned) -> np.ndarray:
         return unknown
     family = parameters.family.base
     again = [memberships(rows, family.any_experts, theta) for theta in others]
-    return seen_again(memberships(rows, family, to_theta(parameters)), again, weight)
+    return stability(memberships(rows, family, to_theta(parameters)), again, weight)

@@ -14,9 +14,9 @@ from scipy import linalg
 
 from skmoe.likelihood import Curvature, Problem, Theta
 from skmoe.likelihood.batch import ThetaBatch
-from skmoe.search.ascent import SUFFICIENT, Ascent, Point
-from skmoe.search.compiled import batch_ascent
+from skmoe.search.compiled import make_optimiser
 from skmoe.search.config import SearchConfig
+from skmoe.search.optimiser import SUFFICIENT, Optimiser, Point
 from skmoe.search.records import Control
 from skmoe.search.solvers import Pair, inverse_root, two_loop
 
@@ -33,7 +33,7 @@ SHRINK, SMALLEST = 0.4, 1e-3  # of its steps
 
 @dataclass(frozen=True)
 class Fit:
-    """Where an ascent ended.
+    """Where an optimiser ended.
 
     ``trace`` is the mean log-likelihood less the penalty, which never falls; ``curvature`` holds the gradient and the
     observed information per row at ``theta``, ``free`` the parameters that may move. ``converged`` says that the
@@ -64,17 +64,17 @@ class Fit:
         return inverse_root(self.curvature.information, self.free)
 
     @classmethod
-    def of(cls, ascent: Ascent, converged: bool) -> Fit:
-        """Report where an ascent stands, with the information there."""
-        point, free = ascent.point, ascent.point.free()
+    def of(cls, optimiser: Optimiser, converged: bool) -> Fit:
+        """Report where an optimiser stands, with the information there."""
+        point, free = optimiser.point, optimiser.point.free()
         return cls(
             point.theta,
             point.curvature.log_likelihood,
-            ascent.trace,
+            optimiser.trace,
             converged,
-            ascent.problem.at_least_scale(point.theta),
+            optimiser.problem.at_least_scale(point.theta),
             point.curvature.share,
-            ascent.problem.is_admissible(point.theta, point.curvature.share),
+            optimiser.problem.is_admissible(point.theta, point.curvature.share),
             point.concave,
             point.curvature,
             free,
@@ -89,7 +89,7 @@ def maximise(
     *,
     near: bool = False,
     rng: np.random.Generator | None = None,
-    on_step: Callable[[Ascent], None] | None = None,
+    on_step: Callable[[Optimiser], None] | None = None,
 ) -> Fit:
     """Climb from `theta` to the maximum of the likelihood near it.
 
@@ -109,7 +109,7 @@ def maximise(
     rng : Generator, optional
         Draws the subsample.
     on_step : callable, optional
-        Called with the `Ascent` after each iteration; an exception it raises ends the climb.
+        Called with the `Optimiser` after each iteration; an exception it raises ends the climb.
     """
     control, config = control or Control(), config or SearchConfig()
     problem = problem.in_memory()
@@ -117,12 +117,12 @@ def maximise(
     near = near or (problem.k == 1 and problem.family.least_squares and not newton_is_costly(problem))
     rows = max(config.rows.plenty * problem.n_parameters, config.rows.least_rows)
     many = rows < config.rows.enough_rows * problem.n
-    ascent = Ascent(Point(problem, theta).taking("gradient" if many or near else "em"), on_step)
+    optimiser = Optimiser(Point(problem, theta).taking("gradient" if many or near else "em"), on_step)
     enough = 0.0
     if many:
-        near = _climb_by_subsample(ascent, rows, control, config, near, rng or np.random.default_rng(0))
+        near = _run_on_subsample(optimiser, rows, control, config, near, rng or np.random.default_rng(0))
         enough = control.tol if near else 0.0
-    return Fit.of(ascent, _climb(ascent, control, config, near, enough))
+    return Fit.of(optimiser, _climb(optimiser, control, config, near, enough))
 
 
 def extend(
@@ -130,48 +130,50 @@ def extend(
     part: Point,
     control: Control,
     config: SearchConfig,
-    on_step: Callable[[Ascent], None] | None = None,
+    on_step: Callable[[Optimiser], None] | None = None,
 ) -> Fit:
     """Carry the optimum of a sample of the rows, the point `part`, to that of all rows of `problem`.
 
     Few passes: gradients only, preconditioned by the sample's Hessian, down to rounding; then the Hessian once, which
     says how far the optimum is. Only where that is not near do EM and Newton steps follow.
     """
-    ascent = Ascent(Point(problem, part.theta).taking("gradient"), on_step)
-    _carry(ascent, part, control)
-    return Fit.of(ascent, _climb(ascent, control, config, near=True, enough=control.tol))
+    optimiser = Optimiser(Point(problem, part.theta).taking("gradient"), on_step)
+    _carry(optimiser, part, control)
+    return Fit.of(optimiser, _climb(optimiser, control, config, near=True, enough=control.tol))
 
 
 def polish(problem: Problem, fit: Fit) -> Fit:
     """Last Newton steps, down to rounding; experts with kinks are left as they are."""
-    ascent = Ascent(Point(problem, fit.theta, fit.curvature))
+    optimiser = Optimiser(Point(problem, fit.theta, fit.curvature))
     for _ in range(3 if problem.family.smooth else 0):
-        distance, gain = ascent.newton(enough=POLISH)
+        distance, gain = optimiser.newton(enough=POLISH)
         if distance < POLISH or gain <= 0:
             break
-    return replace(Fit.of(ascent, fit.converged), trace=fit.trace)
+    return replace(Fit.of(optimiser, fit.converged), trace=fit.trace)
 
 
-def _climb(ascent: Ascent, control: Control, config: SearchConfig, near: bool = False, enough: float = 0.0) -> bool:
+def _climb(
+    optimiser: Optimiser, control: Control, config: SearchConfig, near: bool = False, enough: float = 0.0
+) -> bool:
     """EM unless the optimum is near, then Newton where it works and EM where not, until the optimum is near."""
-    smooth, total, tol = ascent.problem.family.smooth, ascent.problem.total, control.tol
+    smooth, total, tol = optimiser.problem.family.smooth, optimiser.problem.total, control.tol
     if not near:
-        ascent.em_until(config.race.em_gain, least=config.race.em_steps, most=config.race.steps)
+        optimiser.em_until(config.race.em_gain, least=config.race.em_steps, most=config.race.steps)
     # one that was carried over from a sample has had its gradients
-    gradients_first = near and not enough and smooth and newton_is_costly(ascent.problem)
-    while gradients_first and _first_order(ascent) * total > NEWTON_GAIN:
+    gradients_first = near and not enough and smooth and newton_is_costly(optimiser.problem)
+    while gradients_first and _first_order(optimiser) * total > NEWTON_GAIN:
         continue
     slow = False
-    while len(ascent.trace) < control.max_iter:
-        concave, (distance, gain) = ascent.point.concave, ascent.newton(saddles=slow, enough=enough)
+    while len(optimiser.trace) < control.max_iter:
+        concave, (distance, gain) = optimiser.point.concave, optimiser.newton(saddles=slow, enough=enough)
         if (smooth and distance < tol) or (not smooth and 0 < gain * total < tol):
             return True
         if concave and gain > 0:
             continue
         # first-order steps pick the better basin; a saddle is left along its curvature only once they hardly move
-        em_gain = _first_order(ascent) if smooth else 0.0
+        em_gain = _first_order(optimiser) if smooth else 0.0
         if em_gain * total < 0.1 * tol:
-            em_gain += sum(ascent.em() for _ in range(5))
+            em_gain += sum(optimiser.em() for _ in range(5))
         if (gain + em_gain) * total < (0.1 * tol if smooth else tol):
             return not smooth
         if slow and not concave and (gain + em_gain) * total < FLAT_GAIN:
@@ -185,47 +187,47 @@ def newton_is_costly(problem: Problem) -> bool:
     return problem.k * problem.De > COSTLY
 
 
-def _first_order(ascent: Ascent) -> float:
+def _first_order(optimiser: Optimiser) -> float:
     """L-BFGS steps with EM's curvature, which are safe where the likelihood is not concave; the gain per row."""
-    before = ascent.point.objective
-    batch = batch_ascent(ascent.problem, ThetaBatch.of([ascent.point.theta]), exact=True)
+    before = optimiser.point.objective
+    batch = make_optimiser(optimiser.problem, ThetaBatch.of([optimiser.point.theta]), exact=True)
     batch.quasi_newton(FIRST_ORDER_STEPS)
-    there = Point(ascent.problem, batch.batch.theta(0)).taking("gradient")
-    if not ascent.allows(there):
+    there = Point(optimiser.problem, batch.batch.theta(0)).taking("gradient")
+    if not optimiser.allows(there):
         return 0.0
-    ascent.go(there)
+    optimiser.go(there)
     return max(there.objective - before, 0.0)
 
 
-def _climb_by_subsample(
-    ascent: Ascent, rows: int, control: Control, config: SearchConfig, near: bool, rng: np.random.Generator
+def _run_on_subsample(
+    optimiser: Optimiser, rows: int, control: Control, config: SearchConfig, near: bool, rng: np.random.Generator
 ) -> bool:
     """Climb on a random subsample, then on all rows by L-BFGS with the subsample's Hessian as preconditioner.
 
     Returns whether that led near the optimum.
     """
-    part = Ascent(Point(ascent.problem.sample(rows, rng), ascent.point.theta), ascent.on_step)
+    part = Optimiser(Point(optimiser.problem.sample(rows, rng), optimiser.point.theta), optimiser.on_step)
     _climb(part, Control(tol=control.tol, max_iter=200), config, near)
-    there = Point(ascent.problem, part.point.theta).taking("gradient")
-    if not ascent.allows(there):  # the subsample led astray: start over on all rows
+    there = Point(optimiser.problem, part.point.theta).taking("gradient")
+    if not optimiser.allows(there):  # the subsample led astray: start over on all rows
         return False
-    ascent.go(there)
-    return _carry(ascent, part.point, control)
+    optimiser.go(there)
+    return _carry(optimiser, part.point, control)
 
 
-def _carry(ascent: Ascent, part: Point, control: Control) -> bool:
+def _carry(optimiser: Optimiser, part: Point, control: Control) -> bool:
     """L-BFGS on all rows from the optimum of some, where their gradient is known; whether the Hessian allowed it.
 
     It goes down to rounding, since gradients take far less than the information that a last Newton step would need.
     """
     if part.factor is not None:
-        _quasi_newton(ascent, part.factor, part.free(), POLISH if ascent.problem.family.smooth else control.tol)
+        _quasi_newton(optimiser, part.factor, part.free(), POLISH if optimiser.problem.family.smooth else control.tol)
     return part.concave
 
 
-def _quasi_newton(ascent: Ascent, factor: tuple[np.ndarray, bool], free: np.ndarray, tol: float) -> None:
+def _quasi_newton(optimiser: Optimiser, factor: tuple[np.ndarray, bool], free: np.ndarray, tol: float) -> None:
     """L-BFGS on all rows, preconditioned by a frozen Cholesky factor."""
-    problem, here = ascent.problem, ascent.point.gradient
+    problem, here = optimiser.problem, optimiser.point.gradient
     pairs: list[Pair] = []
     for _ in range(MOST_STEPS):
         step = np.zeros(len(free))
@@ -233,15 +235,15 @@ def _quasi_newton(ascent: Ascent, factor: tuple[np.ndarray, bool], free: np.ndar
         slope = float(here.gradient @ step)
         if not slope > 0 or problem.total * slope < tol:
             return
-        size, vector = 1.0, problem.pack(ascent.point.theta)
+        size, vector = 1.0, problem.pack(optimiser.point.theta)
         while size > SMALLEST:
-            there = Point(problem, problem.unpack(vector + size * step, ascent.point.theta)).taking("gradient")
-            if ascent.allows(there, SUFFICIENT * size * slope):
+            there = Point(problem, problem.unpack(vector + size * step, optimiser.point.theta)).taking("gradient")
+            if optimiser.allows(there, SUFFICIENT * size * slope):
                 break
             size *= SHRINK
         else:
             return
-        ascent.go(there)
+        optimiser.go(there)
         moved = (problem.pack(there.theta) - vector)[free]
         bent = (here.gradient - there.gradient.gradient)[free]
         if moved @ bent > 1e-12 * np.linalg.norm(moved) * np.linalg.norm(bent):
@@ -260,13 +262,13 @@ class EMTrace:
 
 def run_em(problem: Problem, theta: Theta, *, max_iter: int, tol: float, gate_steps: int = 50) -> EMTrace:
     """EM from `theta` until no parameter moves by `tol`; the objective never falls."""
-    ascent = Ascent(Point(problem, theta))
+    optimiser = Optimiser(Point(problem, theta))
     points = [theta]
     for _ in range(max_iter):
-        ascent.em(gate_steps=gate_steps)
-        moved = ascent.point.theta.distance(points[-1])
-        if ascent.point.theta is not points[-1]:
-            points.append(ascent.point.theta)
+        optimiser.em(gate_steps=gate_steps)
+        moved = optimiser.point.theta.distance(points[-1])
+        if optimiser.point.theta is not points[-1]:
+            points.append(optimiser.point.theta)
         if moved <= tol:
-            return EMTrace(points, ascent.trace, True)
-    return EMTrace(points, ascent.trace, False)
+            return EMTrace(points, optimiser.trace, True)
+    return EMTrace(points, optimiser.trace, False)

@@ -9,8 +9,8 @@ import numpy as np
 
 from skmoe.likelihood import Problem, Theta, largest_predictors, mean_gate
 from skmoe.model.parameters import MoEParameters
-from skmoe.search.ascent import Ascent, Point
 from skmoe.search.finish import Fit, extend, polish
+from skmoe.search.optimiser import Optimiser, Point
 from skmoe.search.race import Search
 from skmoe.search.records import OutOfTimeError, Progress, Stage, Start, StartKind, StartRecord
 from skmoe.search.starts import spectral_start
@@ -126,13 +126,13 @@ class _Teller:
         if self.task.control.checkpoint is not None:
             self.task.control.checkpoint.put(theta, self.rng)
 
-    def on_all_rows(self, ascent: Ascent) -> None:
-        self.keep(ascent.point.theta)
-        self.tell("all rows", ascent.trace[-1], 1, 1)
+    def on_all_rows(self, optimiser: Optimiser) -> None:
+        self.keep(optimiser.point.theta)
+        self.tell("all rows", optimiser.trace[-1], 1, 1)
 
     def on_search(self, search: Search) -> None:
         if search.theta is not None:  # nothing to keep before
-            self.tell("starts" if search.best is None else "finish", search.level, search.ended, search.most_starts)
+            self.tell("starts" if search.best is None else "finish", search.objective, search.ended, search.most_starts)
 
 
 def fit_search(
@@ -172,7 +172,7 @@ def fit_search(
         if best is None:  # nothing to keep yet
             raise
         interrupted, records = True, search.records
-        fitted = fitted_at(task, problem, Fit.of(Ascent(Point(problem, best)), converged=False))
+        fitted = fitted_at(task, problem, Fit.of(Optimiser(Point(problem, best)), converged=False))
     done = any(r.stage is Stage.ALL_ROWS for r in records)
     return replace(
         fitted,
@@ -188,7 +188,9 @@ def fit_search(
 def interrupted_at(task: Task, theta: Theta) -> Fitted:
     """A fit that was stopped before its search began, at the best point known."""
     problem = task.problem(len(theta.A), task.searched)
-    return replace(fitted_at(task, problem, Fit.of(Ascent(Point(problem, theta)), converged=False)), interrupted=True)
+    return replace(
+        fitted_at(task, problem, Fit.of(Optimiser(Point(problem, theta)), converged=False)), interrupted=True
+    )
 
 
 def _in_callers_units(task: Task, records: Sequence[StartRecord]) -> tuple[StartRecord, ...]:

@@ -22,13 +22,13 @@ from skmoe.model.gate import log_sum_exp, with_zero_row
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.model.mixture import Mixture
 from skmoe.model.posterior import posterior
-from skmoe.search.climb import OnStep, OwnRows
-from skmoe.search.compiled import batch_ascent
+from skmoe.search.batch_optimiser import OnStep, PerModelRows
+from skmoe.search.compiled import make_optimiser
 from skmoe.search.config import SearchConfig
-from skmoe.search.ends import climb_all, ranked
 from skmoe.search.finish import maximise
-from skmoe.search.moves import grown_starts
 from skmoe.search.records import Start, StartKind
+from skmoe.search.results import ranked, run_all
+from skmoe.search.splits import grown_starts
 from skmoe.search.starts import by_turns, drawn_starts, pooled_regression
 from skmoe.search.task import Task
 
@@ -186,13 +186,13 @@ def _penalised(problem: Problem, penalty: float) -> Problem:
     return replace(problem, settings=replace(problem.settings, penalty=penalty))
 
 
-def _seen(folds: Folds, which: Sequence[int]) -> OwnRows:
+def _seen(folds: Folds, which: Sequence[int]) -> PerModelRows:
     """The rows that models of the given folds are fitted to, and the regressions they are drawn to."""
     weight = np.ones((folds.n, len(folds.parts)))
     for f, fold in enumerate(folds.parts):
         weight[fold.held_out, f] = 0.0
     pooled = np.stack([fold.pooled for fold in folds.parts])
-    return OwnRows(to_device(weight[:, list(which)], folds.rows.X), pooled[list(which)])
+    return PerModelRows(to_device(weight[:, list(which)], folds.rows.X), pooled[list(which)])
 
 
 def fit_folds(
@@ -204,12 +204,12 @@ def fit_folds(
     rng: np.random.Generator,
     *,
     smaller: FoldFits | None = None,
-    strides: int | None = None,
+    checks: int | None = None,
     on_step: OnStep | None = None,
 ) -> list[FoldFits]:
     """Models of k experts for each fold and penalty: so many random starts each, and splits of a smaller model.
 
-    All are one batch. Climbs are short, of so many strides: where many models are compared or averaged, the last steps
+    All are one batch. Climbs are short, of so many checks: where many models are compared or averaged, the last steps
     of each say little of rows not seen.
     """
     config = task.config
@@ -229,8 +229,8 @@ def fit_folds(
         [theta for _ in penalties for _, theta in drawn],
         strengths,
         config,
-        strides=strides,
-        own=_seen(folds, which),
+        checks=checks,
+        per_model=_seen(folds, which),
         on_step=on_step,
     )
     found: dict[float, list[list[Theta]]] = {tau: [[] for _ in problems] for tau in penalties}
@@ -248,20 +248,22 @@ def climbed(
     penalties: Sequence[float] | np.ndarray,
     config: SearchConfig,
     *,
-    strides: int | None = None,
-    own: OwnRows | None = None,
+    checks: int | None = None,
+    per_model: PerModelRows | None = None,
     on_step: OnStep | None = None,
 ) -> list[tuple[int, Theta]]:
     """Starts climbed for a while, each under its penalty: their numbers and where they are then, best first."""
-    ascent = batch_ascent(problem, ThetaBatch.of(starts), np.asarray(penalties), own=own, on_step=on_step)
-    ascent.em(config.race.em_steps)
-    for _ in range(config.folds.strides if strides is None else strides):
-        before = ascent.objective
-        ascent.quasi_newton(config.race.stride)
-        if np.all((ascent.objective - before) * problem.total < config.race.gain):
+    optimiser = make_optimiser(
+        problem, ThetaBatch.of(starts), np.asarray(penalties), per_model=per_model, on_step=on_step
+    )
+    optimiser.em(config.race.em_steps)
+    for _ in range(config.folds.checks if checks is None else checks):
+        before = optimiser.objective
+        optimiser.quasi_newton(config.race.check_every)
+        if np.all((optimiser.objective - before) * problem.total < config.race.gain):
             break
-    order = np.argsort(-ascent.objective, kind="stable")
-    return [(int(i), ascent.batch.theta(int(i))) for i in order]
+    order = np.argsort(-optimiser.objective, kind="stable")
+    return [(int(i), optimiser.batch.theta(int(i))) for i in order]
 
 
 def converged(
@@ -273,13 +275,13 @@ def converged(
     each = len(thetas) // len(penalties)
     strengths = [tau for tau in penalties for _ in range(each)]
     groups = [len(folds.parts) * (i // each) + f for i, f in enumerate(which)]  # of a penalty and a fold
-    ends = climb_all(
+    ends = run_all(
         task.problem(fits.k, folds.rows),
         [Start("fold", StartKind.FOLD, theta) for theta in thetas],
         task.config,
         strengths,
         groups=groups,
-        own=_seen(folds, which),
+        per_model=_seen(folds, which),
         on_step=on_step,
     )
     best: dict[int, Theta] = {}

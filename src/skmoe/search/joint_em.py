@@ -16,9 +16,9 @@ from skmoe.likelihood import InputMap, MappedRows, Problem, Settings, Theta
 from skmoe.model.activations import get_activation
 from skmoe.model.gate import check_gate_memory, with_zero_row
 from skmoe.model.gaussian import GaussianFamily
-from skmoe.search.ascent import Ascent, Point
 from skmoe.search.finish import Fit, run_em
 from skmoe.search.fitting import Fitted, fitted_at
+from skmoe.search.optimiser import Optimiser, Point
 from skmoe.search.records import Progress, Stage, StartKind, StartRecord
 from skmoe.search.starts import labelled_start, random_labels
 from skmoe.search.task import Task
@@ -152,7 +152,7 @@ def fit_joint_em(task: Task, k: int, rng: np.random.Generator, n_init: int) -> F
             break
     won = int(np.argmax([r.log_likelihood for r in records]))
     best = runs[won]
-    fit = Fit.of(Ascent(Point(whole, best.points[-1])), best.converged)
+    fit = Fit.of(Optimiser(Point(whole, best.points[-1])), best.converged)
     return replace(
         fitted_at(task, whole, replace(fit, trace=best.log_likelihood)),
         records=tuple(records),

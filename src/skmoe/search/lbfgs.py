@@ -56,7 +56,7 @@ class Memory:
         self.products[which, -1, -1] = 1.0
 
     def direction(self, gradient: np.ndarray, precondition: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        """Directions of ascent (S, P)."""
+        """Directions of optimiser (S, P)."""
         used = np.linalg.solve(self.products, self.steps @ gradient[..., None])
         r = precondition(gradient - (used.mT @ self.falls)[:, 0, :])
         back = np.linalg.solve(self.products.mT, used - self.falls @ r[..., None])

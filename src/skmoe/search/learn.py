@@ -16,6 +16,7 @@ from skmoe.likelihood import MappedRows
 from skmoe.model.families import StudentFamily
 from skmoe.search.checkpoint import Checkpoint
 from skmoe.search.config import SearchConfig
+from skmoe.search.ensemble import Members, average
 from skmoe.search.finish import maximise
 from skmoe.search.fitting import Fitted, fit_search, interrupted_at
 from skmoe.search.given_dof import fit_with_given_dof
@@ -23,7 +24,6 @@ from skmoe.search.input_shape import InputShape, input_shape
 from skmoe.search.joint_em import fit_joint_em
 from skmoe.search.learned_dof import fit_with_dof
 from skmoe.search.limits import check_request
-from skmoe.search.members import Members, average
 from skmoe.search.number import Choice, choose
 from skmoe.search.records import Control, Start, StartKind
 from skmoe.search.spectral_fit import fit_spectral

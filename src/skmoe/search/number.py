@@ -13,7 +13,7 @@ import numpy as np
 
 from skmoe.likelihood import Theta
 from skmoe.likelihood.em import mean_entropy, mean_log_likelihood
-from skmoe.search.climb import BatchAscent, OnStep
+from skmoe.search.batch_optimiser import BatchOptimiser, OnStep
 from skmoe.search.config import SearchConfig
 from skmoe.search.folds import (
     FoldFits,
@@ -25,7 +25,7 @@ from skmoe.search.folds import (
     folds_of,
 )
 from skmoe.search.records import OutOfTimeError, Progress
-from skmoe.search.seen_again import memberships, seen_again
+from skmoe.search.stability import memberships, stability
 from skmoe.search.task import Task, most_experts
 
 __all__ = ["Choice", "Tried", "choose", "gain"]
@@ -112,7 +112,7 @@ def choose(task: Task, n_experts: int | str, averaging: int, rng: np.random.Gene
         return _of_number(task, folds, ladder[0], chosen, rng)
     strengths = [task.penalty]
     if averaging and chosen and task.few_rows(2):
-        strengths.append(config.folds.member_penalty)
+        strengths.append(config.folds.ensemble_penalty)
     starts = max(config.folds.starts, -(-averaging // len(folds.parts)))
     tried: list[Tried] = []
     try:
@@ -143,7 +143,7 @@ def _of_number(task: Task, folds: Folds, k: int, chosen: bool, rng: np.random.Ge
     """The same for a number that was asked for: nothing is compared with it, so its fits go to the top at once."""
     tell = _Teller(task, k, k)
     try:
-        (fits,) = fit_folds(task, folds, k, [task.penalty], task.config.folds.starts, rng, strides=0, on_step=tell)
+        (fits,) = fit_folds(task, folds, k, [task.penalty], task.config.folds.starts, rng, checks=0, on_step=tell)
         return _with_penalty(task, folds, Choice(k, task.penalty, folds), fits, chosen, tell)
     except (KeyboardInterrupt, OutOfTimeError):
         return _stopped(task, k, tell)
@@ -175,11 +175,11 @@ class _Teller:
         self.task, self.k, self.most = task, k, most
         self.theta: Theta | None = None
 
-    def __call__(self, ascent: BatchAscent) -> None:
-        control, best = self.task.control, int(np.argmax(ascent.objective))
-        self.theta = ascent.batch.theta(best)
+    def __call__(self, optimiser: BatchOptimiser) -> None:
+        control, best = self.task.control, int(np.argmax(optimiser.objective))
+        self.theta = optimiser.batch.theta(best)
         if control.progress is not None:
-            level = self.task.in_callers_units(float(ascent.log_likelihood[best]))
+            level = self.task.in_callers_units(float(optimiser.log_likelihood[best]))
             where = self.k, next(control.steps), level, self.most
             control.progress(Progress("folds", *where, 0, 0, control.seconds, control.seconds_left))
         if control.out_of_time:
@@ -253,7 +253,7 @@ def _seen_again(folds: Folds, fits: FoldFits) -> float:
         return 1.0
     each = [memberships(folds.rows, one.family, theta) for one, theta in zip(fits.problems, fits.best, strict=True)]
     others = [[R for R in each if R is not own] for own in each]
-    return float(np.mean([seen_again(R, rest, folds.weight) for R, rest in zip(each, others, strict=True)]))
+    return float(np.mean([stability(R, rest, folds.weight) for R, rest in zip(each, others, strict=True)]))
 
 
 def _with_penalty(task: Task, folds: Folds, choice: Choice, fits: FoldFits, chosen: bool, tell: OnStep) -> Choice:

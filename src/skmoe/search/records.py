@@ -31,7 +31,7 @@ class StartKind(StrEnum):
     RANDOM = "random"
     VORONOI = "voronoi"
     JOINT = "joint"  # nearest of k rows in inputs and output
-    TILTED = "tilted"  # a model climbed for a while where some rows count more
+    REWEIGHTED = "reweighted"  # a restart after some steps on rows with random weights
     SPLIT = "split"  # one expert dropped, another split
     GROWN = "grown"  # a smaller model with experts split
     FOLD = "fold"  # the best fit to all rows but those of a fold

@@ -80,7 +80,7 @@ def saddle_step(H: np.ndarray, gradient: np.ndarray) -> np.ndarray:
 
 
 def two_loop(gradient: np.ndarray, pairs: list[Pair], precondition: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """L-BFGS direction of ascent from pairs (step, fall of the gradient, 1 / their product)."""
+    """L-BFGS direction of optimiser from pairs (step, fall of the gradient, 1 / their product)."""
     q, used = gradient.copy(), []
     for s, z, rho in reversed(pairs):
         a = rho * (s @ q)

@@ -16,9 +16,9 @@ from skmoe.likelihood.batch import BatchSums, ThetaBatch, batch_block_rows
 from skmoe.likelihood.rows import LaidOutRows
 from skmoe.model.channels import as_channels, outputs_first, times
 from skmoe.model.gaussian import GaussianFamily
-from skmoe.search.ascent import em_step
-from skmoe.search.batch_em import Ridges, em_goal
+from skmoe.search.batch_em import PenaltyStrengths, em_step_of_batch
 from skmoe.search.config import SearchConfig
+from skmoe.search.optimiser import em_step
 from skmoe.search.records import Start, StartKind
 from skmoe.search.task import Task
 from skmoe.spectral.experts import ExpertsResult, experts_of
@@ -185,7 +185,7 @@ def labelled_batch(problem: Problem, labels: np.ndarray, purity: float) -> Theta
     sigma = np.full((S, k), problem.y_std if problem.noise_groups else float(problem.settings.noise))
     zero = ThetaBatch(np.zeros((S, k, De)), np.zeros((S, k, Dg)), sigma)
     line = Problem(rows, k, GaussianFamily.linear(), problem.settings, problem.y_std)
-    start = em_goal(line, zero, sums, Ridges.of(problem, S))
+    start = em_step_of_batch(line, zero, sums, PenaltyStrengths.of(problem, S))
     if not problem.noise_groups:
         return start
     return ThetaBatch(start.A, start.W, np.maximum(family.start_scale(start.sigma), problem.least_scale))

@@ -21,7 +21,7 @@ from skmoe.model.family import Family
 from skmoe.model.gate import with_zero_row
 from skmoe.model.posterior import posterior
 
-__all__ = ["memberships", "seen_again"]
+__all__ = ["memberships", "stability"]
 
 SAME = 0.4
 """Kappa from which on two experts have mostly the same rows: on simulated tables regimes that are there have 0.4 to 1
@@ -34,7 +34,7 @@ def memberships(rows: LaidOutRows, family: Family, theta: Theta) -> np.ndarray:
     return posterior(theta.A.reshape(-1, U.shape[0]), with_zero_row(theta.W), theta.sigma, family, U, V, y).R
 
 
-def seen_again(memberships: np.ndarray, others: Sequence[np.ndarray], weight: np.ndarray) -> np.ndarray:
+def stability(memberships: np.ndarray, others: Sequence[np.ndarray], weight: np.ndarray) -> np.ndarray:
     """Share of other models that have an expert with mostly the same rows, for each expert, (k,).
 
     Parameters

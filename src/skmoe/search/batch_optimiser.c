@@ -1,9 +1,9 @@
-/* Climbs of many models of one problem by EM and L-BFGS steps, as climb.py does them in lockstep: here one model after
-   the other, each for some steps, so that nothing but its rows moves through the caches. For linear experts with
+/* The optimiser of a batch of models of one problem by EM and L-BFGS steps, as in batch_optimiser.py: here one model
+   after the other, each for some steps, so that nothing but its rows moves through the caches. For linear experts with
    Gaussian noise; see compiled.py, which calls this.
 
-   Rows come in strips, the last one filled up with rows of weight zero: 64 in double precision, 128 in single, which
-   takes about half the time and is enough to look for the best of many optima. */
+   Rows come in strips, the last one padded with rows of weight zero: 64 in double precision, 128 in float32, which
+   takes about half the time and is enough to compare optima. */
 
 #include <math.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #define WIDEST 8               /* doubles in the memory of a vector, likewise */
 #define TILE 3                 /* of Gram matrices: nine sums stay in registers */
 
-/* As in climb.py, where each is explained. */
+/* As in batch_optimiser.py, where each is explained. */
 #define ROUNDING (m->single ? 1e-7 : 1e-12)
 #define SUFFICIENT 1e-4
 #define SHRINK 0.3
@@ -24,53 +24,53 @@
 enum noise { KNOWN, SHARED, PER_EXPERT };
 
 /* Signature of this struct and of the functions below; compiled.py asks for it. */
-int skmoe_climb_version(void) { return 5; }
+int skmoe_batch_version(void) { return 6; }
 
 typedef struct {
-    ptrdiff_t strips, inputs;                     /* inputs of a strip, those that fill up tiles included */
+    ptrdiff_t strips, inputs;                     /* inputs of a strip, with the padding of tiles */
     ptrdiff_t De, Dg, gate_at;                    /* inputs of experts and gate; first of the gate's, 0 if they are the same */
-    ptrdiff_t k, noise, pairs;                    /* of L-BFGS so many pairs */
+    ptrdiff_t k, noise, pairs;                    /* pairs that L-BFGS remembers */
     ptrdiff_t y_model, weight_model;              /* distance of two models' outputs and weights, 0 if they share them */
-    ptrdiff_t single;                             /* whether rows are in single precision */
-    double total, floor, spread;                  /* weight of all rows, least noise scale, spread of the outputs */
+    ptrdiff_t single;                             /* whether rows are in float32 */
+    double total, floor, spread;                  /* weight of all rows, least noise scale, standard deviation of y */
     const void *U;                                /* (strips, inputs, rows of a strip) */
     const void *y, *weight;                       /* (strips * rows of a strip) each, or of each model */
-    const double *own, *gate, *noise_dof;         /* (S) each: the penalty's strengths */
-    const double *pooled, *fewest_rows;           /* (S, De), (S): what experts are drawn to; rows that each is left */
+    const double *expert, *gate, *noise_dof;      /* (S) each: the penalty's strengths */
+    const double *pooled, *fewest_rows;           /* (S, De), (S): what experts are shrunk towards; least rows of each */
     const double *base;                           /* (S): added to a log-likelihood */
     double *vector, *sigma;                       /* (S, P): experts, gate, logs of learned scales; (S, k) */
     double *objective, *log_likelihood, *share;   /* (S), (S), (S, k) */
     double *gradient, *direction, *size;          /* (S, P), (S, P), (S) */
     double *factors, *scales;                     /* (S, squares_of) Cholesky factors of EM's curvature; (S, k) */
     double *steps, *falls, *products;             /* (S, pairs, P) twice, (S, pairs): L-BFGS, oldest first */
-} climb;
+} batch;
 
-/* What one look at the rows tells of a model, divided by their weight; pointers into the work space. */
+/* The sums of an E-step over the rows for one model, divided by their weight; pointers into the work space. */
 typedef struct {
     double log_likelihood;
     double *share, *squares;     /* (k) */
     double *expert, *gate;       /* (k, De), (k, Dg) gradients, the experts' times their variance */
     double *grams;               /* lower triangles: (k, De, De), then the gate's (k, Dg, Dg) */
-    void *channels, *curves;     /* 2 k strips each */
+    void *channels, *weights;    /* 2 k strips each */
     void *work;                  /* 2 k strips */
     void *scaled;                /* strips, as many as inputs at least */
     void *sums, *tiles;          /* vectors: sums by channel and input, sums of tiles by channel */
     double *log_scale, *half;    /* (k) */
-} look;
+} estep;
 
-/* So many inputs, filled up to whole tiles. */
-static ptrdiff_t filled(ptrdiff_t D) { return (D + TILE - 1) / TILE * TILE; }
+/* A number of inputs, rounded up to whole tiles. */
+static ptrdiff_t in_tiles(ptrdiff_t D) { return (D + TILE - 1) / TILE * TILE; }
 
 /* Sums of the tiles of a Gram matrix. */
-static ptrdiff_t tiles_of(ptrdiff_t D) { return filled(D) * (filled(D) + TILE) / 2; }
+static ptrdiff_t tiles_of(ptrdiff_t D) { return in_tiles(D) * (in_tiles(D) + TILE) / 2; }
 
 /* Inputs of a channel: experts come first, then the gate. */
-static ptrdiff_t inputs_of(const climb *m, ptrdiff_t c) { return c < m->k ? m->De : m->Dg; }
+static ptrdiff_t inputs_of(const batch *m, ptrdiff_t c) { return c < m->k ? m->De : m->Dg; }
 
 /* Coefficients of experts and gate. */
-static ptrdiff_t coefficients(const climb *m) { return m->k * (m->De + m->Dg); }
+static ptrdiff_t coefficients(const batch *m) { return m->k * (m->De + m->Dg); }
 
-/* -- looks at the rows ----------------------------------------------------------------------------------------------- */
+/* -- E-steps --------------------------------------------------------------------------------------------------------- */
 
 #define WIDEST_MACHINE __attribute__((target("arch=x86-64-v4,prefer-vector-width=512")))
 
@@ -81,13 +81,13 @@ static ptrdiff_t coefficients(const climb *m) { return m->k * (m->De + m->Dg); }
 #define OF_WIDTH(name) name##_narrow_double
 #define MACHINES EVERY_MACHINE
 #define IN_REGISTER(v) (void)0
-#include "looks.h"
+#include "estep.h"
 #ifdef SKMOE_CLONES
 #define LANES 8
 #define OF_WIDTH(name) name##_wide_double
 #define MACHINES WIDEST_MACHINE
 #define IN_REGISTER(v) __asm__("" : "+v"(v))
-#include "looks.h"
+#include "estep.h"
 #endif
 #undef REAL
 #undef OF_REAL
@@ -99,34 +99,34 @@ static ptrdiff_t coefficients(const climb *m) { return m->k * (m->De + m->Dg); }
 #define OF_WIDTH(name) name##_narrow_float
 #define MACHINES EVERY_MACHINE
 #define IN_REGISTER(v) (void)0
-#include "looks.h"
+#include "estep.h"
 #ifdef SKMOE_CLONES
 #define LANES 16
 #define OF_WIDTH(name) name##_wide_float
 #define MACHINES WIDEST_MACHINE
 #define IN_REGISTER(v) __asm__("" : "+v"(v))
-#include "looks.h"
+#include "estep.h"
 #endif
 #undef REAL
 #undef OF_REAL
 
-static ptrdiff_t parameters(const climb *m) {
+static ptrdiff_t parameters(const batch *m) {
     return coefficients(m) + (m->noise == KNOWN ? 0 : m->noise == SHARED ? 1 : m->k);
 }
 
-static ptrdiff_t squares_of(const climb *m) { return m->k * (m->De * m->De + m->Dg * m->Dg); }
+static ptrdiff_t squares_of(const batch *m) { return m->k * (m->De * m->De + m->Dg * m->Dg); }
 
-/* Doubles that a call needs to work with. */
-ptrdiff_t skmoe_climb_work(const climb *m) {
-    const ptrdiff_t k = m->k, sums = filled(m->De) + filled(m->Dg), tiles = tiles_of(m->De) + tiles_of(m->Dg);
+/* Doubles of work space that a call needs. */
+ptrdiff_t skmoe_batch_work(const batch *m) {
+    const ptrdiff_t k = m->k, sums = in_tiles(m->De) + in_tiles(m->Dg), tiles = tiles_of(m->De) + tiles_of(m->Dg);
     return 4 * k + coefficients(m) + squares_of(m) + 6 * k * WHOLE + sums * WHOLE + k * (sums + tiles) * WIDEST + k +
            4 * parameters(m) + m->pairs;
 }
 
-static double *taken(double **from, ptrdiff_t count) {
-    double *here = *from;
+static double *take(double **from, ptrdiff_t count) {
+    double *start = *from;
     *from += count;
-    return here;
+    return start;
 }
 
 /* A function of the rows' precision, with the widest vectors there are. */
@@ -136,19 +136,19 @@ static int has_wide_vectors(void) {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
            __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd");
 }
-#define OF_ROWS(name) (has_wide_vectors() ? (m->single ? name##_wide_float : name##_wide_double) : NARROW(name))
+#define WIDEST_VECTORS(name) (has_wide_vectors() ? (m->single ? name##_wide_float : name##_wide_double) : NARROW(name))
 #else
-#define OF_ROWS(name) NARROW(name)
+#define WIDEST_VECTORS(name) NARROW(name)
 #endif
 
-static void looked(const climb *m, ptrdiff_t s, const double *vector, const double *sigma, look *at, int with_grams) {
-    OF_ROWS(looked)(m, s, vector, sigma, at, with_grams);
+static void e_step(const batch *m, ptrdiff_t s, const double *vector, const double *sigma, estep *at, int with_grams) {
+    WIDEST_VECTORS(e_step)(m, s, vector, sigma, at, with_grams);
 }
 
 /* -- small matrices -------------------------------------------------------------------------------------------------- */
 
-/* Cholesky factor of a lower triangle G, times `precision`, with a ridge, steadied as in batch_em.py. */
-static void factored(ptrdiff_t D, const double *G, double precision, double ridge, double *L) {
+/* Cholesky factor of a lower triangle G, times `precision`, with a ridge and that of with_ridge in batch_em.py. */
+static void factorise(ptrdiff_t D, const double *G, double precision, double ridge, double *L) {
     double trace = 0;
     for (ptrdiff_t d = 0; d < D; d++) trace += G[d * D + d] * precision + ridge;
     ridge += 1e-9 * trace / D + 1e-14;
@@ -164,7 +164,7 @@ static void factored(ptrdiff_t D, const double *G, double precision, double ridg
 }
 
 /* x with L L' x = b. */
-static void solved(ptrdiff_t D, const double *L, const double *b, double *x) {
+static void solve(ptrdiff_t D, const double *L, const double *b, double *x) {
     for (ptrdiff_t i = 0; i < D; i++) {
         double left = b[i];
         for (ptrdiff_t j = 0; j < i; j++) left -= L[i * D + j] * x[j];
@@ -183,10 +183,10 @@ static double dot(ptrdiff_t count, const double *a, const double *b) {
     return total;
 }
 
-/* -- the objective and its slopes ------------------------------------------------------------------------------------ */
+/* -- the objective and its gradient ---------------------------------------------------------------------------------- */
 
 /* Scales of a vector, whose logs are held between the floor and MOST_SPREADS. */
-static void scales_of(const climb *m, double *vector, double *sigma) {
+static void scales_of(const batch *m, double *vector, double *sigma) {
     double *logs = vector + coefficients(m);
     if (m->noise == KNOWN) return;
     for (ptrdiff_t c = 0; c < m->k; c++) {
@@ -214,7 +214,7 @@ static double mean_over(ptrdiff_t count, ptrdiff_t apart, const double *from) {
 }
 
 /* Mean log-likelihood less the penalty. */
-static double penalised(const climb *m, ptrdiff_t s, const double *vector, const look *at) {
+static double objective_of(const batch *m, ptrdiff_t s, const double *vector, const estep *at) {
     const ptrdiff_t k = m->k, De = m->De, Dg = m->Dg;
     const double *A = vector, *W = vector + k * De, *pooled = m->pooled + s * De;
     double gate = 0, experts = 0, noise = 0;
@@ -223,18 +223,18 @@ static double penalised(const climb *m, ptrdiff_t s, const double *vector, const
         for (ptrdiff_t c = 0; c < k; c++) gate += (W[c * Dg + d] - mean) * (W[c * Dg + d] - mean);
     }
     for (ptrdiff_t i = 0; i < k * De; i++) experts += (A[i] - pooled[i % De]) * (A[i] - pooled[i % De]);
-    if (!(m->own[s] > 0)) return at->log_likelihood - 0.5 * m->gate[s] * gate;
+    if (!(m->expert[s] > 0)) return at->log_likelihood - 0.5 * m->gate[s] * gate;
     for (ptrdiff_t c = 0; m->noise != KNOWN && c < k; c++) noise += log_cosh(at->log_scale[c] - log(m->spread));
-    return at->log_likelihood - 0.5 * m->gate[s] * gate - 0.5 * m->own[s] * experts - m->noise_dof[s] * noise;
+    return at->log_likelihood - 0.5 * m->gate[s] * gate - 0.5 * m->expert[s] * experts - m->noise_dof[s] * noise;
 }
 
 /* Gradient of the objective. */
-static void slopes(const climb *m, ptrdiff_t s, const double *vector, const double *sigma, const look *at,
+static void gradient_of(const batch *m, ptrdiff_t s, const double *vector, const double *sigma, const estep *at,
                    double *gradient) {
     const ptrdiff_t k = m->k, De = m->De, Dg = m->Dg;
     const double *A = vector, *W = vector + k * De, *pooled = m->pooled + s * De;
     for (ptrdiff_t i = 0; i < k * De; i++)
-        gradient[i] = at->expert[i] * 2 * at->half[i / De] - m->own[s] * (A[i] - pooled[i % De]);
+        gradient[i] = at->expert[i] * 2 * at->half[i / De] - m->expert[s] * (A[i] - pooled[i % De]);
     for (ptrdiff_t d = 0; d < Dg; d++) {
         const double mean = mean_over(k, Dg, W + d);
         for (ptrdiff_t i = d; i < k * Dg; i += Dg) gradient[k * De + i] = at->gate[i] - m->gate[s] * (W[i] - mean);
@@ -252,39 +252,39 @@ static void slopes(const climb *m, ptrdiff_t s, const double *vector, const doub
     if (m->noise == SHARED) noise[0] = sigma[0] <= m->floor * (1 + 1e-9) && all < 0 ? 0 : all;
 }
 
-/* EM's curvature at a look with Gram matrices. */
-static void curvatures(const climb *m, ptrdiff_t s, const look *at) {
+/* EM's curvature at an E-step with Gram matrices. */
+static void set_curvature(const batch *m, ptrdiff_t s, const estep *at) {
     const ptrdiff_t k = m->k, De = m->De, Dg = m->Dg;
     double *factors = m->factors + s * squares_of(m), *gates = factors + k * De * De, *scales = m->scales + s * k;
     const double least = FEWEST_ROWS / m->total;
     for (ptrdiff_t c = 0; c < k; c++) {
-        factored(De, at->grams + c * De * De, 2 * at->half[c], m->own[s], factors + c * De * De);
-        factored(Dg, at->grams + k * De * De + c * Dg * Dg, 1.0, m->gate[s], gates + c * Dg * Dg);
+        factorise(De, at->grams + c * De * De, 2 * at->half[c], m->expert[s], factors + c * De * De);
+        factorise(Dg, at->grams + k * De * De + c * Dg * Dg, 1.0, m->gate[s], gates + c * Dg * Dg);
         const double pull = tanh(at->log_scale[c] - log(m->spread));
         scales[c] = 1.0 / (2 * (at->share[c] > least ? at->share[c] : least) + m->noise_dof[s] * (1 - pull * pull));
     }
 }
 
 /* A gradient times the inverse curvature. */
-static void applied(const climb *m, ptrdiff_t s, const double *gradient, double *out) {
+static void precondition(const batch *m, ptrdiff_t s, const double *gradient, double *out) {
     const ptrdiff_t k = m->k;
     const double *factors = m->factors + s * squares_of(m), *scales = m->scales + s * k;
     for (ptrdiff_t c = 0, i = 0; c < 2 * k; c++) {
         const ptrdiff_t D = inputs_of(m, c);
-        solved(D, factors, gradient + i, out + i);
+        solve(D, factors, gradient + i, out + i);
         factors += D * D, i += D;
     }
     const double *noise = gradient + coefficients(m);
-    double *moved = out + coefficients(m), all = 0;
+    double *noise_out = out + coefficients(m), all = 0;
     for (ptrdiff_t c = 0; c < k; c++) all += 1.0 / scales[c];
-    if (m->noise == SHARED) moved[0] = noise[0] / all;
-    for (ptrdiff_t c = 0; m->noise == PER_EXPERT && c < k; c++) moved[c] = noise[c] * scales[c];
+    if (m->noise == SHARED) noise_out[0] = noise[0] / all;
+    for (ptrdiff_t c = 0; m->noise == PER_EXPERT && c < k; c++) noise_out[c] = noise[c] * scales[c];
 }
 
 /* -- directions ------------------------------------------------------------------------------------------------------ */
 
 /* Logs of the scales after an EM step that moves experts by `steps`; `logs` holds k numbers. */
-static void em_logs(const climb *m, ptrdiff_t s, const look *at, const double *steps, double *logs) {
+static void em_logs(const batch *m, ptrdiff_t s, const estep *at, const double *steps, double *logs) {
     const ptrdiff_t k = m->k, D = m->De, groups = m->noise == SHARED ? 1 : k;
     const double dof = m->noise_dof[s] * (m->noise == SHARED ? k : 1);
     const double least = m->floor * m->floor, unit = m->spread * m->spread;
@@ -307,25 +307,25 @@ static void em_logs(const climb *m, ptrdiff_t s, const look *at, const double *s
     }
 }
 
-/* Where an EM step leads from where a model stands. */
-static void em_direction(const climb *m, ptrdiff_t s, const look *at) {
+/* The direction of an EM step. */
+static void em_direction(const batch *m, ptrdiff_t s, const estep *at) {
     const ptrdiff_t P = parameters(m), noises = P - coefficients(m);
     double *direction = m->direction + s * P, *noise = direction + coefficients(m);
-    applied(m, s, m->gradient + s * P, direction);
+    precondition(m, s, m->gradient + s * P, direction);
     if (m->noise == KNOWN) return;
     em_logs(m, s, at, direction, noise);
     for (ptrdiff_t c = 0; c < noises; c++) noise[c] -= m->vector[s * P + coefficients(m) + c];
 }
 
-static void forgotten(const climb *m, ptrdiff_t s) {
+static void forget(const batch *m, ptrdiff_t s) {
     const ptrdiff_t count = m->pairs * parameters(m);
     memset(m->steps + s * count, 0, sizeof(double) * count);
     memset(m->falls + s * count, 0, sizeof(double) * count);
     for (ptrdiff_t i = 0; i < m->pairs; i++) m->products[s * m->pairs + i] = 1;
 }
 
-/* A new pair of model s, which moves to `vector` with `gradient`; wrong curvature, and all are forgotten. */
-static void remembered(const climb *m, ptrdiff_t s, const double *vector, const double *gradient) {
+/* A new pair of model s, which moves to `vector` with `gradient`; all are forgotten where the curvature is wrong. */
+static void remember(const batch *m, ptrdiff_t s, const double *vector, const double *gradient) {
     const ptrdiff_t P = parameters(m), last = m->pairs - 1;
     double *steps = m->steps + s * m->pairs * P, *falls = m->falls + s * m->pairs * P, *products = m->products + s * m->pairs;
     const double *before = m->vector + s * P, *slope = m->gradient + s * P;
@@ -337,7 +337,7 @@ static void remembered(const climb *m, ptrdiff_t s, const double *vector, const 
         fall += change * change;
     }
     if (!(product > 1e-10 * sqrt(length * fall))) {
-        forgotten(m, s);
+        forget(m, s);
         return;
     }
     memmove(steps, steps + P, sizeof(double) * last * P);
@@ -350,8 +350,8 @@ static void remembered(const climb *m, ptrdiff_t s, const double *vector, const 
     products[last] = product;
 }
 
-/* A new direction of L-BFGS by its two loops; a pair that is not there is zero. One that does not climb is EM's. */
-static void renewed(const climb *m, ptrdiff_t s, double *left, double *used) {
+/* A new direction by the two loops of L-BFGS, where missing pairs are zero; EM's where it is no direction of ascent. */
+static void new_direction(const batch *m, ptrdiff_t s, double *left, double *used) {
     const ptrdiff_t P = parameters(m), pairs = m->pairs;
     const double *steps = m->steps + s * pairs * P, *falls = m->falls + s * pairs * P, *products = m->products + s * pairs;
     const double *gradient = m->gradient + s * P;
@@ -361,37 +361,37 @@ static void renewed(const climb *m, ptrdiff_t s, double *left, double *used) {
         used[i] = dot(P, steps + i * P, left) / products[i];
         for (ptrdiff_t j = 0; j < P; j++) left[j] -= used[i] * falls[i * P + j];
     }
-    applied(m, s, left, direction);
+    precondition(m, s, left, direction);
     for (ptrdiff_t i = 0; i < pairs; i++) {
         const double more = used[i] - dot(P, falls + i * P, direction) / products[i];
         for (ptrdiff_t j = 0; j < P; j++) direction[j] += more * steps[i * P + j];
     }
     if (!(dot(P, gradient, direction) > 0)) {
-        forgotten(m, s);
-        applied(m, s, gradient, direction);
+        forget(m, s);
+        precondition(m, s, gradient, direction);
     }
 }
 
 /* -- steps ----------------------------------------------------------------------------------------------------------- */
 
-static look look_in(const climb *m, double **work) {
-    const ptrdiff_t k = m->k, sums = filled(m->De) + filled(m->Dg), tiles = tiles_of(m->De) + tiles_of(m->Dg);
-    look at = {0};
+static estep estep_in(const batch *m, double **work) {
+    const ptrdiff_t k = m->k, sums = in_tiles(m->De) + in_tiles(m->Dg), tiles = tiles_of(m->De) + tiles_of(m->Dg);
+    estep at = {0};
     /* those read by vectors first: the work space begins at a line of the cache, and they fill whole ones */
-    at.channels = taken(work, 2 * k * WHOLE), at.curves = taken(work, 2 * k * WHOLE);
-    at.work = taken(work, 2 * k * WHOLE);
-    at.scaled = taken(work, sums * WHOLE);
-    at.sums = taken(work, k * sums * WIDEST);
-    at.tiles = taken(work, k * tiles * WIDEST);
-    at.share = taken(work, k), at.squares = taken(work, k), at.log_scale = taken(work, k), at.half = taken(work, k);
-    at.expert = taken(work, coefficients(m)), at.gate = at.expert + k * m->De;
-    at.grams = taken(work, squares_of(m));
+    at.channels = take(work, 2 * k * WHOLE), at.weights = take(work, 2 * k * WHOLE);
+    at.work = take(work, 2 * k * WHOLE);
+    at.scaled = take(work, sums * WHOLE);
+    at.sums = take(work, k * sums * WIDEST);
+    at.tiles = take(work, k * tiles * WIDEST);
+    at.share = take(work, k), at.squares = take(work, k), at.log_scale = take(work, k), at.half = take(work, k);
+    at.expert = take(work, coefficients(m)), at.gate = at.expert + k * m->De;
+    at.grams = take(work, squares_of(m));
     return at;
 }
 
-/* Move model s to where it was looked at. */
-static void accepted(const climb *m, ptrdiff_t s, const double *vector, const double *sigma, const double *gradient,
-                     const look *at, double value) {
+/* Move model s to the point of its last E-step. */
+static void accept(const batch *m, ptrdiff_t s, const double *vector, const double *sigma, const double *gradient,
+                     const estep *at, double value) {
     const ptrdiff_t P = parameters(m);
     memcpy(m->vector + s * P, vector, sizeof(double) * P);
     memcpy(m->sigma + s * m->k, sigma, sizeof(double) * m->k);
@@ -401,45 +401,45 @@ static void accepted(const climb *m, ptrdiff_t s, const double *vector, const do
     m->log_likelihood[s] = at->log_likelihood;
 }
 
-/* Objective, gradient, curvature and EM's direction where models first to last - 1 stand. */
-void skmoe_climb_begin(const climb *m, ptrdiff_t first, ptrdiff_t last, double *work) {
-    look at = look_in(m, &work);
+/* Objective, gradient, curvature and EM's direction at the start of models first to last - 1. */
+void skmoe_batch_begin(const batch *m, ptrdiff_t first, ptrdiff_t last, double *work) {
+    estep at = estep_in(m, &work);
     const ptrdiff_t P = parameters(m);
     for (ptrdiff_t s = first; s < last; s++) {
         double *vector = m->vector + s * P, *sigma = m->sigma + s * m->k, *gradient = m->gradient + s * P;
-        looked(m, s, vector, sigma, &at, 1);
-        slopes(m, s, vector, sigma, &at, gradient);
-        accepted(m, s, vector, sigma, gradient, &at, penalised(m, s, vector, &at));
-        curvatures(m, s, &at);
+        e_step(m, s, vector, sigma, &at, 1);
+        gradient_of(m, s, vector, sigma, &at, gradient);
+        accept(m, s, vector, sigma, gradient, &at, objective_of(m, s, vector, &at));
+        set_curvature(m, s, &at);
         em_direction(m, s, &at);
-        forgotten(m, s);
+        forget(m, s);
     }
 }
 
-/* What the log-likelihood of models first to last - 1 loses without each expert: losses (S, k), in total. */
-void skmoe_climb_losses(const climb *m, ptrdiff_t first, ptrdiff_t last, double *losses, double *work) {
-    look at = look_in(m, &work);
+/* Fall of the total log-likelihood of models first to last - 1 without each expert: losses (S, k). */
+void skmoe_batch_losses(const batch *m, ptrdiff_t first, ptrdiff_t last, double *losses, double *work) {
+    estep at = estep_in(m, &work);
     for (ptrdiff_t s = first; s < last; s++)
-        OF_ROWS(missed)(m, s, m->vector + s * parameters(m), m->sigma + s * m->k, &at, losses + s * m->k);
+        WIDEST_VECTORS(removal_losses)(m, s, m->vector + s * parameters(m), m->sigma + s * m->k, &at, losses + s * m->k);
 }
 
 /* EM's directions become those of L-BFGS without any pairs. */
-void skmoe_climb_turn(const climb *m, ptrdiff_t first, ptrdiff_t last) {
+void skmoe_batch_switch(const batch *m, ptrdiff_t first, ptrdiff_t last) {
     const ptrdiff_t P = parameters(m);
     for (ptrdiff_t s = first; s < last; s++) {
-        forgotten(m, s);
-        applied(m, s, m->gradient + s * P, m->direction + s * P);
+        forget(m, s);
+        precondition(m, s, m->gradient + s * P, m->direction + s * P);
         m->size[s] = 1;
     }
 }
 
-/* So many steps of models first to last - 1, of L-BFGS or of EM; `age` steps were made before. */
-void skmoe_climb_steps(const climb *m, ptrdiff_t first, ptrdiff_t last, ptrdiff_t count, ptrdiff_t age, int quasi_newton,
+/* Take `count` steps of models first to last - 1, of L-BFGS or of EM; `age` steps were made before. */
+void skmoe_batch_steps(const batch *m, ptrdiff_t first, ptrdiff_t last, ptrdiff_t count, ptrdiff_t age, int quasi_newton,
                        double *work) {
-    look at = look_in(m, &work);
+    estep at = estep_in(m, &work);
     const ptrdiff_t k = m->k, P = parameters(m);
-    double *sigma = taken(&work, k), *vector = taken(&work, P), *gradient = taken(&work, P), *left = taken(&work, P);
-    double *used = taken(&work, m->pairs);
+    double *sigma = take(&work, k), *vector = take(&work, P), *gradient = take(&work, P), *left = take(&work, P);
+    double *used = take(&work, m->pairs);
     for (ptrdiff_t s = first; s < last; s++)
         for (ptrdiff_t step = age; step < age + count; step++) {
             const int fresh = !quasi_newton || step % REFRESH == 0;
@@ -448,22 +448,22 @@ void skmoe_climb_steps(const climb *m, ptrdiff_t first, ptrdiff_t last, ptrdiff_
             for (ptrdiff_t i = 0; i < P; i++) vector[i] = m->vector[s * P + i] + size * direction[i];
             memcpy(sigma, m->sigma + s * k, sizeof(double) * k);
             scales_of(m, vector, sigma);
-            looked(m, s, vector, sigma, &at, fresh);
-            const double value = penalised(m, s, vector, &at);
+            e_step(m, s, vector, sigma, &at, fresh);
+            const double value = objective_of(m, s, vector, &at);
             double slope = quasi_newton ? dot(P, m->gradient + s * P, direction) : 0;
             slope = slope > 0 ? slope : 0;
-            int good = isfinite(value) && value >= before + SUFFICIENT * size * slope - ROUNDING * (1 + fabs(before));
-            for (ptrdiff_t c = 0; c < k; c++) good &= at.share[c] * m->total >= m->fewest_rows[s];
-            const int lost = !good && size < GIVE_UP;
-            if (good) {
-                slopes(m, s, vector, sigma, &at, gradient);
-                if (quasi_newton) remembered(m, s, vector, gradient);
-                if (fresh) curvatures(m, s, &at);
-                accepted(m, s, vector, sigma, gradient, &at, value > before ? value : before);
+            int enough = isfinite(value) && value >= before + SUFFICIENT * size * slope - ROUNDING * (1 + fabs(before));
+            for (ptrdiff_t c = 0; c < k; c++) enough &= at.share[c] * m->total >= m->fewest_rows[s];
+            const int give_up = !enough && size < GIVE_UP;
+            if (enough) {
+                gradient_of(m, s, vector, sigma, &at, gradient);
+                if (quasi_newton) remember(m, s, vector, gradient);
+                if (fresh) set_curvature(m, s, &at);
+                accept(m, s, vector, sigma, gradient, &at, value > before ? value : before);
             }
-            if (lost) forgotten(m, s);
-            m->size[s] = good || lost ? 1 : size * SHRINK;
-            if (quasi_newton && (good || lost)) renewed(m, s, left, used);
-            if (!quasi_newton && good) em_direction(m, s, &at);
+            if (give_up) forget(m, s);
+            m->size[s] = enough || give_up ? 1 : size * SHRINK;
+            if (quasi_newton && (enough || give_up)) new_direction(m, s, left, used);
+            if (!quasi_newton && enough) em_direction(m, s, &at);
         }
 }

@@ -19,12 +19,12 @@ from skmoe.likelihood.penalty import noise_dof, ridge
 from skmoe.model.gate import maximise_gate
 from skmoe.search.solvers import cholesky, saddle_step, solve_each
 
-__all__ = ["Ascent", "Point", "em_step"]
+__all__ = ["Optimiser", "Point", "em_step"]
 
 ROUNDING = 1e-13  # in a mean of n terms, must not be taken for a loss
 SUFFICIENT = 1e-4  # part of the gain that a gradient promises which a step must reach
 NEWTON_SIZES = (1.0, 0.25, 0.0625)
-SMALLEST = 1e-8  # part of an EM step below which no ascent is left above rounding
+SMALLEST = 1e-8  # part of an EM step below which no optimiser is left above rounding
 
 
 class Point:
@@ -132,14 +132,14 @@ def _gate_step(problem: Problem, theta: Theta, sums: EMSums, steps: int) -> np.n
     return theta.W + step.reshape(theta.W.shape)
 
 
-class Ascent:
+class Optimiser:
     """A climb of the likelihood from a point; no step lowers the objective.
 
     Parameters
     ----------
     start : Point
     on_step : callable, optional
-        Called with the ascent after each iteration; what it raises ends the climb.
+        Called with the optimiser after each iteration; what it raises ends the climb.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ class Ascent:
         The objective at the start and after each iteration.
     """
 
-    def __init__(self, start: Point, on_step: Callable[[Ascent], None] | None = None) -> None:
+    def __init__(self, start: Point, on_step: Callable[[Optimiser], None] | None = None) -> None:
         self.problem, self.point, self.on_step = start.problem, start, on_step
         self.trace = [start.objective]
 
@@ -176,7 +176,7 @@ class Ascent:
         before = here.em.objective
         while not self.allows(there):
             size *= 0.5
-            if size < SMALLEST:  # no ascent left above rounding: this is the optimum
+            if size < SMALLEST:  # no optimiser left above rounding: this is the optimum
                 return 0.0
             there = Point(self.problem, here.theta.towards(goal, size)).taking("em")
         self.go(there)

@@ -5,14 +5,12 @@ from problems import standard_problem
 from skmoe import make_moe
 from skmoe.likelihood import Theta, em_sums, mean_log_likelihood
 from skmoe.likelihood.batch import ThetaBatch
-from skmoe.search.compiled import batch_ascent
 from skmoe.search.config import SearchConfig
 from skmoe.search.finish import maximise
-from skmoe.search.growth import regrown
-from skmoe.search.moves import drop_and_split, grown_starts, pruned, splits_of, tilted
 from skmoe.search.records import StartKind
 from skmoe.search.removal import removal_losses
-from skmoe.search.starts import labelled_start, random_labels
+from skmoe.search.splits import drop_and_split, grown_starts, splits_of
+from skmoe.search.starts import labelled_start
 
 CONFIG = SearchConfig()
 
@@ -94,13 +92,13 @@ def test_splits_follow_the_moments_of_residuals():
         G = np.einsum("n,nd,ne->de", r, U, U) / np.sum(r)
         values, vectors = np.linalg.eigh(G)
         white = vectors / np.sqrt(values)
-        what = residual**2 - 1 if split.way == "crossing" else residual
+        what = residual**2 - 1 if split.kind == "crossing" else residual
         M = white.T @ np.einsum("n,nd,ne->de", r * what, U, U) @ white / np.sum(r)
         sizes = np.linalg.eigvalsh(M)
-        if split.way == "crossing":
+        if split.kind == "crossing":
             expected = np.mean(r) * max(sizes[-1], 0.0) ** 2 / 4
         else:
-            expected = np.mean(r) * np.sort(np.abs(sizes))[{"bend": -1, "second bend": -2}[split.way]] ** 2
+            expected = np.mean(r) * np.sort(np.abs(sizes))[{"bend": -1, "second bend": -2}[split.kind]] ** 2
         assert split.promise == pytest.approx(expected, rel=1e-8, abs=1e-12)
 
 
@@ -127,86 +125,3 @@ def test_several_experts_more_are_splits_of_different_ones():
         assert found.theta.k == 5
         kept = [np.any(np.all(np.abs(found.theta.A - a) < 1e-9, axis=1)) for a in start.A]
         assert sum(kept) == 1  # two of the three were split
-
-
-def test_an_expert_more_is_pruned_again_and_the_experts_that_matter_are_kept(rng):
-    X, y, truth = make_moe(1000, 3, 3, noise_scale=0.1, random_state=8)
-    problem = standard_problem(X, y, 3)
-    best = maximise(problem, problem.rows.map.from_parameters(truth))
-    found = regrown(problem, best.theta, CONFIG, rng)
-    assert {start.kind for start in found} == {StartKind.SPLIT}
-    assert max(mean_log_likelihood(problem, start.theta) for start in found) > best.log_likelihood - 0.01
-
-
-def test_pruning_without_steps_removes_the_least_missed():
-    X, y, truth = make_moe(1000, 3, 4, noise_scale=0.1, random_state=8)
-    problem = standard_problem(X, y, 4)
-    theta = problem.rows.map.from_parameters(truth)
-    kept = pruned(problem, batch_ascent(problem, ThetaBatch.of([theta])), 3, 0).theta(0)
-    gone = int(np.argmin(losses(problem, theta)))
-    np.testing.assert_allclose(kept.A, np.delete(theta.A, gone, axis=0), atol=1e-12)
-
-
-def wave(rng, seed=1):
-    """Rows of a curve that four lines follow in many ways, and an optimum of it."""
-    X = rng.uniform(-2, 2, (300, 1))
-    problem = standard_problem(
-        X, np.sin(5 * X[:, 0]) + 0.1 * rng.standard_normal(300), 4, noise="per-expert", penalty=0.01
-    )
-    return problem, maximise(problem, labelled_start(problem, random_labels(problem, np.random.default_rng(seed))))
-
-
-def levels(problem, starts):
-    """Objectives where starts begin, in total over the rows."""
-    return batch_ascent(problem, ThetaBatch.of([s.theta for s in starts]), exact=True).objective * problem.total
-
-
-def test_rows_that_are_hardly_tilted_leave_an_optimum_where_it_is(rng):
-    problem, fit = wave(rng)
-    starts = tilted(problem, [fit.theta] * 3, CONFIG.changed("moves", tilt=(1e-9, 1e-9), softening=(1, 1)), rng)
-    assert {start.kind for start in starts} == {StartKind.TILTED}
-    np.testing.assert_allclose(levels(problem, starts), fit.objective * problem.total, atol=0.01)
-
-
-def test_tilted_rows_lead_to_better_optima(rng):
-    gained, reached = 0, set()
-    for seed in range(4):
-        problem, fit = wave(rng, seed)
-        starts = tilted(problem, [fit.theta] * 16, CONFIG, rng)
-        ends = np.array([maximise(problem, start.theta).objective for start in starts]) * problem.total
-        gained += np.max(ends) > fit.objective * problem.total + 1
-        reached |= set(np.round(ends))
-    assert gained >= 2
-    assert len(reached) > 4
-
-
-@pytest.mark.parametrize(
-    ("n", "penalty", "low", "high"), [(200, 0.0, 0.2, 0.4), (200, 0.3, 1.0, 1.0), (40, 0.0, 1.0, 1.0)]
-)
-def test_gates_begin_less_steep_on_tilted_rows_where_no_penalty_keeps_them_so(rng, n, penalty, low, high):
-    """But not where rows are fewer than twice the parameters, 23."""
-    X, y, _ = make_moe(n, 3, 3, noise_scale=0.3, random_state=5)
-    problem = standard_problem(X, y, 3, noise="per-expert", penalty=penalty)
-    theta = labelled_start(problem, random_labels(problem, rng))
-    config = CONFIG.changed("race", em_steps=0, warm_up=0).changed("moves", softening=(0.2, 0.4))
-    factors = np.array([start.theta.W / theta.W for start in tilted(problem, [theta] * 9, config, rng)])
-    each = factors[:, :1, :1]
-    np.testing.assert_allclose(factors, np.broadcast_to(each, factors.shape))
-    assert np.all((each > low - 1e-9) & (each < high + 1e-9))
-    assert np.unique(np.round(each, 9)).size == (9 if low < high else 1)
-
-
-def test_tilted_rows_weigh_as_much_as_all(rng):
-    """Counts of repeated rows are kept: a tilt of rows counted twice is that of twice the rows."""
-    X, y, _ = make_moe(200, 3, 2, noise_scale=0.3, random_state=5)
-    once, twice = standard_problem(X, y, 2), standard_problem(X, y, 2, weight=np.full(200, 2.0))
-    theta = labelled_start(once, random_labels(once, rng))
-    seen = []
-    one, two = (
-        tilted(problem, [theta] * 2, CONFIG, np.random.default_rng(3), seen.append) for problem in (once, twice)
-    )
-    for a, b in zip(one, two, strict=True):
-        np.testing.assert_allclose(a.theta.A, b.theta.A, atol=1e-3)
-    for ascent in seen:
-        assert np.min(np.std(ascent.own.weight, axis=0)) > 0.3
-        np.testing.assert_allclose(np.mean(ascent.own.weight, axis=0), 1.0)

@@ -1,4 +1,4 @@
-"""A batch of models climbed side by side: EM steps, then L-BFGS with EM's own curvature as preconditioner.
+"""A batch of models optimised side by side: EM steps, then L-BFGS with EM's own curvature as preconditioner.
 
 EM is safe far from an optimum and slow near it; L-BFGS from there needs a quarter of the steps. All models move in
 lockstep, one pass over the rows a step, each with its own step size: a step that would lower a model's objective is
@@ -16,61 +16,61 @@ from skmoe.arrays.namespaces import Array, array_namespace, device
 from skmoe.likelihood import Problem
 from skmoe.likelihood.batch import BatchSums, ThetaBatch, batch_sums
 from skmoe.likelihood.penalty import noise_penalty
-from skmoe.search.batch_em import FEWEST_ROWS, Ridges, centred, em_scales, steadied
+from skmoe.search.batch_em import FEWEST_ROWS, PenaltyStrengths, em_scales, mean_centred, with_ridge
 from skmoe.search.lbfgs import Memory
 from skmoe.search.removal import removal_losses
 
-__all__ = ["BatchAscent", "OnStep", "OwnRows"]
+__all__ = ["BatchOptimiser", "OnStep", "PerModelRows"]
 
-ROUNDING = 1e-12  # relative, in a mean over rows, must not be taken for a loss
+ROUNDING = 1e-12  # relative, in a mean over rows, which is no loss
 SUFFICIENT = 1e-4  # part of the gain that a gradient promises which a step must reach
 SHRINK = 0.3  # of a refused step
 GIVE_UP = 0.03  # size below which a direction is replaced by EM's
 MANY_COLUMNS = 48  # from which Gram matrices cost more than the steps they save
-REFRESH = 3  # steps that a preconditioner serves
+REFRESH = 3  # steps for which a preconditioner is used
 MOST_SPREADS = 1e4  # of y, that a noise scale may be: that of a truncated law has no bound of its own
 ELEMENTWISE = 40  # operations on a row and expert beside products, two exponentials among them
 
 
 @dataclass(frozen=True)
-class OwnRows:
-    """What each of S models sees of the same rows: weights (n, S), and the regressions (S, De) it is drawn to."""
+class PerModelRows:
+    """Weights (n, S) that S models give the same rows, and the regressions (S, De) that they are shrunk towards."""
 
     weight: Array
     pooled: np.ndarray
 
-    def picked(self, rows: np.ndarray) -> OwnRows:
-        """Those of some of the models."""
+    def picked(self, rows: np.ndarray) -> PerModelRows:
+        """Return those of some of the models."""
         xp = array_namespace(self.weight)
         index = xp.asarray(rows, device=device(self.weight))
-        return OwnRows(xp.take(self.weight, index, axis=1), self.pooled[rows])
+        return PerModelRows(xp.take(self.weight, index, axis=1), self.pooled[rows])
 
 
-OnStep = Callable[["BatchAscent"], None]
-"""Called with a climb after each of its steps; what it raises ends the climb."""
+OnStep = Callable[["BatchOptimiser"], None]
+"""Called with an optimiser after each of its steps; what it raises ends the run."""
 
 
-class BatchAscent:
-    """A climb of S models of one problem, in lockstep.
+class BatchOptimiser:
+    """An optimiser of S models of one problem, in lockstep.
 
     Parameters
     ----------
     problem : Problem
     batch : ThetaBatch
-        Where the models start; their number of experts is what counts.
+        Where the models start; their number of experts need not be that of the problem.
     penalties : (S,) array, optional
         Strength of each model's penalty; the problem's by default.
-    own : OwnRows, optional
-        What each model sees of the rows, where they see different ones.
+    per_model : PerModelRows, optional
+        Weights of the rows, where models see different ones.
     memory : int
         Pairs that L-BFGS remembers.
     on_step : callable, optional
-        Called with the climb after each step; what it raises ends the climb.
+        Called with the optimiser after each step; what it raises ends the run.
 
     Attributes
     ----------
     batch : ThetaBatch
-        Where the models stand.
+        The current parameters.
     objective, log_likelihood : (S,) arrays
         Mean log-likelihood less the penalty, and without it.
     share : (S, k) array
@@ -83,12 +83,13 @@ class BatchAscent:
         batch: ThetaBatch,
         penalties: np.ndarray | None = None,
         *,
-        own: OwnRows | None = None,
+        per_model: PerModelRows | None = None,
         memory: int = 8,
         on_step: OnStep | None = None,
     ) -> None:
-        self.problem, self.batch, self.on_step, self.own = problem, batch, on_step, own
-        self.ridges = Ridges.of(problem, len(batch), penalties, None if own is None else own.pooled)
+        self.problem, self.batch, self.on_step, self.per_model = problem, batch, on_step, per_model
+        pooled = None if per_model is None else per_model.pooled
+        self.penalties = PenaltyStrengths.of(problem, len(batch), penalties, pooled)
         self._known = not problem.noise_groups
         self._shared = problem.settings.noise == "shared"
         self._grams = max(batch.A.shape[2], batch.W.shape[2]) <= MANY_COLUMNS
@@ -97,13 +98,13 @@ class BatchAscent:
         self._begin(memory)
 
     def _begin(self, memory: int) -> None:
-        """Objective, slopes and EM's directions where the models start."""
+        """Set objective, gradient and EM's directions where the models start."""
         batch = self.batch
         sums = self._sums(batch, self._grams)
         self.log_likelihood, self.share = sums.log_likelihood, sums.share
         self.objective = self._objective(batch, sums)
-        self.gradient = self._gradient(batch, sums, self.ridges)
-        self._precondition = self._curvatures(batch, sums, self.ridges)
+        self.gradient = self._gradient(batch, sums, self.penalties)
+        self._precondition = self._curvatures(batch, sums, self.penalties)
         self.direction = self._em_direction(sums)
         self.size = np.ones(len(batch))
         self._memory = Memory(memory, self.vector.shape)
@@ -113,45 +114,45 @@ class BatchAscent:
 
     @property
     def work(self) -> float:
-        """Operations of a step, about: predictors of experts and gate, their gradients, and what is done to each."""
+        """Operations of a step, about: predictors of experts and gate, their gradients, and elementwise work."""
         _, k, De = self.batch.A.shape
         return float(self.problem.n * len(self) * k * (2 * (De + self.batch.W.shape[2]) + ELEMENTWISE))
 
     # -- steps --------------------------------------------------------------------------------------------------------
 
     def em(self, steps: int) -> None:
-        """So many EM steps; with many columns, where each would cost much, twice as many of L-BFGS."""
+        """Take EM steps; with many columns, where each would cost much, twice as many of L-BFGS."""
         if not self._grams:
             return self.quasi_newton(2 * steps)
         self._steps(steps, quasi_newton=False)
 
     def quasi_newton(self, steps: int) -> None:
-        """So many L-BFGS steps."""
+        """Take L-BFGS steps."""
         if self._em:
-            self._turn()
+            self._switch_to_lbfgs()
             self._em = False
         self._steps(steps, quasi_newton=True)
 
     def keep(self, rows: np.ndarray) -> None:
         """Go on with some of the models only."""
-        self.batch, self.ridges = self.batch.picked(rows), self.ridges.picked(rows)
+        self.batch, self.penalties = self.batch.picked(rows), self.penalties.picked(rows)
         self.problem = self.problem.on(self.problem.rows.for_models(rows))
-        self.own = None if self.own is None else self.own.picked(rows)
+        self.per_model = None if self.per_model is None else self.per_model.picked(rows)
         self._keep(rows)
 
     def _keep(self, rows: np.ndarray) -> None:
-        """Of what steps need, go on with that of some of the models."""
+        """Keep the arrays of some of the models."""
         for name in ("objective", "log_likelihood", "share", "gradient", "vector", "direction", "size"):
             setattr(self, name, getattr(self, name)[rows])
         self._precondition = tuple(part[rows] for part in self._precondition)
         self._memory.keep(rows)
 
     def removal_losses(self) -> np.ndarray:
-        """Fall of the total log-likelihood of the problem's rows when each expert is removed, (S, k)."""
+        """Return the fall of the total log-likelihood when each expert is removed, (S, k)."""
         return removal_losses(self.problem, self.batch)
 
-    def _turn(self) -> None:
-        """EM's directions become those of L-BFGS without any pairs."""
+    def _switch_to_lbfgs(self) -> None:
+        """Replace EM's directions by those of L-BFGS without any pairs."""
         self._memory.forget(np.arange(len(self)))
         self.direction, self.size = self._apply(self.gradient), np.ones(len(self))
 
@@ -168,7 +169,7 @@ class BatchAscent:
         value = self._objective(proposal, sums)
         slope = np.maximum(np.sum(self.gradient * self.direction, axis=1), 0.0) if quasi_newton else 0.0
         needed = self.objective + SUFFICIENT * self.size * slope - ROUNDING * (1 + np.abs(self.objective))
-        kept = np.all(sums.share * self.problem.total >= self.ridges.fewest_rows[:, None], axis=1)
+        kept = np.all(sums.share * self.problem.total >= self.penalties.fewest_rows[:, None], axis=1)
         good = (value >= needed) & kept & np.isfinite(value)
         if np.any(good):
             self._accept(np.flatnonzero(good), proposal, sums, value, fresh, quasi_newton)
@@ -176,7 +177,7 @@ class BatchAscent:
         self._memory.forget(lost)
         self.size = np.where(good | lost, 1.0, self.size * SHRINK)
         if quasi_newton:
-            self._renew(np.flatnonzero(good | lost))
+            self._new_directions(np.flatnonzero(good | lost))
         elif np.any(good):
             self.direction = np.where(good[:, None], self._em_direction(sums), self.direction)
         if self.on_step is not None:
@@ -185,20 +186,20 @@ class BatchAscent:
     def _accept(
         self, rows: np.ndarray, proposal: ThetaBatch, sums: BatchSums, value: np.ndarray, fresh: bool, pairs: bool
     ) -> None:
-        """Move the models `rows` to where they were proposed."""
+        """Move the models `rows` to their proposals."""
         every = len(rows) == len(self)
-        there, some, ridges = proposal, sums, self.ridges
+        moved, some, penalties = proposal, sums, self.penalties
         if not every:
-            there, some, ridges = there.picked(rows), some.picked(rows), ridges.picked(rows)
-        vector, gradient = self._pack(there), self._gradient(there, some, ridges)
+            moved, some, penalties = moved.picked(rows), some.picked(rows), penalties.picked(rows)
+        vector, gradient = self._pack(moved), self._gradient(moved, some, penalties)
         if pairs:
             self._memory.remember(rows, vector - self.vector[rows], self.gradient[rows] - gradient)
         if fresh:
-            for old, new in zip(self._precondition, self._curvatures(there, some, ridges), strict=True):
+            for old, new in zip(self._precondition, self._curvatures(moved, some, penalties), strict=True):
                 old[rows] = new
         value = np.maximum(value[rows], self.objective[rows])
         if every:
-            self.vector, self.gradient, self.batch = vector, gradient, there
+            self.vector, self.gradient, self.batch = vector, gradient, moved
             self.objective, self.share, self.log_likelihood = value, some.share, some.log_likelihood
             return
         self.vector[rows], self.gradient[rows] = vector, gradient
@@ -208,8 +209,8 @@ class BatchAscent:
         self.objective[rows], self.share[rows], self.log_likelihood[rows] = value, some.share, some.log_likelihood
         self.batch = self._unpack(self.vector)
 
-    def _renew(self, rows: np.ndarray) -> None:
-        """New directions for the models `rows`; one that does not climb is EM's."""
+    def _new_directions(self, rows: np.ndarray) -> None:
+        """Set new directions of the models `rows`; one that is no direction of ascent is replaced by EM's."""
         if not len(rows):
             return
         self.direction[rows] = self._memory.direction(self.gradient, self._apply)[rows]
@@ -221,25 +222,26 @@ class BatchAscent:
     # -- sums and objective -------------------------------------------------------------------------------------------
 
     def _sums(self, batch: ThetaBatch, grams: bool) -> BatchSums:
-        return batch_sums(self.problem, batch, None if self.own is None else self.own.weight, grams=grams)
+        return batch_sums(self.problem, batch, None if self.per_model is None else self.per_model.weight, grams=grams)
 
     def _objective(self, batch: ThetaBatch, sums: BatchSums) -> np.ndarray:
-        cost = 0.5 * self.ridges.gate * np.sum(centred(batch.W) ** 2, axis=(1, 2))
-        if np.any(self.ridges.own):
-            cost = cost + 0.5 * self.ridges.own * np.sum((batch.A - self.ridges.pooled) ** 2, axis=(1, 2))
+        penalties, spread = self.penalties, self.problem.y_std
+        cost = 0.5 * penalties.gate * np.sum(mean_centred(batch.W) ** 2, axis=(1, 2))
+        if np.any(penalties.expert):
+            cost = cost + 0.5 * penalties.expert * np.sum((batch.A - penalties.pooled) ** 2, axis=(1, 2))
             if not self._known:
-                cost = cost + self.ridges.noise_dof * np.sum(noise_penalty(batch.sigma, self.problem.y_std)[0], axis=1)
+                cost = cost + penalties.noise_dof * np.sum(noise_penalty(batch.sigma, spread)[0], axis=1)
         return sums.log_likelihood - cost
 
-    def _gradient(self, batch: ThetaBatch, sums: BatchSums, ridges: Ridges) -> np.ndarray:
-        """Gradient of the objective over the vector, (S, P)."""
+    def _gradient(self, batch: ThetaBatch, sums: BatchSums, penalties: PenaltyStrengths) -> np.ndarray:
+        """Return the gradient of the objective over the vector, (S, P)."""
         family, S = self.problem.family, len(batch)
         A = sums.expert_gradient / family.step_scale(batch.sigma)[:, :, None]
-        W = sums.gate_gradient - ridges.gate[:, None, None] * centred(batch.W)
-        parts = [A - ridges.own[:, None, None] * (batch.A - ridges.pooled), W]
+        W = sums.gate_gradient - penalties.gate[:, None, None] * mean_centred(batch.W)
+        parts = [A - penalties.expert[:, None, None] * (batch.A - penalties.pooled), W]
         if not self._known:
             noise = family.scale_slope(sums.statistic, sums.share, batch.sigma)
-            noise = noise - ridges.noise_dof[:, None] * noise_penalty(batch.sigma, self.problem.y_std)[1]
+            noise = noise - penalties.noise_dof[:, None] * noise_penalty(batch.sigma, self.problem.y_std)[1]
             if self._shared:
                 noise = np.sum(noise, axis=1, keepdims=True)
             floor = batch.sigma[:, : noise.shape[1]] <= self.problem.least_scale * (1 + 1e-9)
@@ -248,24 +250,24 @@ class BatchAscent:
 
     # -- directions ----------------------------------------------------------------------------------------------------
 
-    def _curvatures(self, batch: ThetaBatch, sums: BatchSums, ridges: Ridges) -> tuple[np.ndarray, ...]:
-        """Inverses of EM's curvature for experts and gate, matrices or, with many columns, numbers; and of scales."""
-        problem, own, gate = self.problem, ridges.own[:, None], ridges.gate[:, None]
+    def _curvatures(self, batch: ThetaBatch, sums: BatchSums, penalties: PenaltyStrengths) -> tuple[np.ndarray, ...]:
+        """Return inverses of EM's curvature for experts, gate and scales; numbers, no matrices, for many columns."""
+        problem, expert, gate = self.problem, penalties.expert[:, None], penalties.gate[:, None]
         precision, least = 1.0 / problem.family.step_scale(batch.sigma), FEWEST_ROWS / problem.total
-        curve = ridges.noise_dof[:, None] * noise_penalty(batch.sigma, problem.y_std)[2]
+        curve = penalties.noise_dof[:, None] * noise_penalty(batch.sigma, problem.y_std)[2]
         scales = 1.0 / (2 * np.maximum(sums.share, least) + curve)
         if self._grams and sums.expert_gram.size:
             De, Dg = batch.A.shape[2], batch.W.shape[2]
-            experts = steadied(sums.expert_gram * precision[..., None, None] + own[..., None, None] * np.eye(De))
-            gates = steadied(sums.gate_gram + gate[..., None, None] * np.eye(Dg))
+            experts = with_ridge(sums.expert_gram * precision[..., None, None] + expert[..., None, None] * np.eye(De))
+            gates = with_ridge(sums.gate_gram + gate[..., None, None] * np.eye(Dg))
             return np.linalg.inv(experts), np.linalg.inv(gates), scales
         # on the standardised scale a Gram matrix is about its weight times the identity
-        experts = sums.share * precision + own
+        experts = sums.share * precision + expert
         gates = 0.5 * sums.share * (1 - sums.share) + gate
         return 1.0 / np.maximum(experts, least), 1.0 / np.maximum(gates, least), scales
 
     def _apply(self, vector: np.ndarray) -> np.ndarray:
-        """A gradient times the inverse curvature."""
+        """Multiply a gradient by the inverse curvature."""
         S, k, De = self.batch.A.shape
         a, w = k * De, self.batch.W[0].size
         parts = []
@@ -280,11 +282,11 @@ class BatchAscent:
         return np.concatenate([*parts, noise * scales[:, : noise.shape[1]]], axis=1)
 
     def _em_direction(self, sums: BatchSums) -> np.ndarray:
-        """Where an EM step leads from where the models stand; with many columns, the gradient times the curvature."""
+        """Return the direction of an EM step; with many columns, the gradient times the inverse curvature."""
         direction = self._apply(self.gradient)
         if self._grams and not self._known:
             steps = direction[:, : self.batch.A[0].size].reshape(self.batch.A.shape)
-            after = np.log(em_scales(self.problem, self.batch, sums, self.ridges, steps))
+            after = np.log(em_scales(self.problem, self.batch, sums, self.penalties, steps))
             width = 1 if self._shared else self.batch.k
             direction[:, -width:] = after[:, :width] - self.vector[:, -width:]
         return direction

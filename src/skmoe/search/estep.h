@@ -1,4 +1,4 @@
-/* One look at the rows of a climb; included by climb.c once for each precision and width of vectors.
+/* The E-step of one model: sums over the rows; included by batch_optimiser.c for each precision and width of vectors.
 
    REAL is the type of the numbers, LANES how many of them make a vector, OF_REAL and OF_WIDTH name what is defined by
    these, MACHINES says what processors it is compiled for, and IN_REGISTER keeps compilers from reading a vector that is
@@ -17,7 +17,7 @@ INSIDE double OF_WIDTH(across)(const REAL *from) {
     return halves[0];
 }
 
-/* Predictors of so many channels B (count, D) at a strip. */
+/* Predictors of `count` channels B (count, D) at a strip. */
 INSIDE void OF_WIDTH(predictors)(const int count, ptrdiff_t D, const REAL *restrict B, const REAL *restrict U,
                                  REAL *restrict out) {
     for (ptrdiff_t v = 0; v < STRIP; v += 2 * LANES) {
@@ -36,8 +36,8 @@ INSIDE void OF_WIDTH(predictors)(const int count, ptrdiff_t D, const REAL *restr
     }
 }
 
-/* Predictors of any number of channels that see the same inputs. */
-INSIDE void OF_WIDTH(predicted)(ptrdiff_t channels, ptrdiff_t D, const REAL *restrict B, const REAL *restrict U,
+/* Predictors of any number of channels that have the same inputs. */
+INSIDE void OF_WIDTH(all_predictors)(ptrdiff_t channels, ptrdiff_t D, const REAL *restrict B, const REAL *restrict U,
                                 REAL *restrict out) {
     ptrdiff_t c = 0;
     for (; c + 4 <= channels; c += 4) OF_WIDTH(predictors)(4, D, B + c * D, U, out + c * STRIP);
@@ -45,7 +45,7 @@ INSIDE void OF_WIDTH(predicted)(ptrdiff_t channels, ptrdiff_t D, const REAL *res
     if (c < channels) OF_WIDTH(predictors)(1, D, B + c * D, U, out + c * STRIP);
 }
 
-/* Products of so many channels R with TILE inputs, added to sums (count, padded, LANES). */
+/* Products of `count` channels R with TILE inputs, added to sums (count, padded, LANES). */
 INSIDE void OF_WIDTH(gradients)(const int count, ptrdiff_t padded, const REAL *restrict R, const REAL *restrict U,
                                 REAL *restrict sums) {
     vec a[4][TILE];
@@ -65,8 +65,8 @@ INSIDE void OF_WIDTH(gradients)(const int count, ptrdiff_t padded, const REAL *r
         for (int d = 0; d < TILE; d++) *(vec *)(sums + (c * padded + d) * LANES) = a[c][d];
 }
 
-/* Products of any number of channels with the inputs that they all see. */
-INSIDE void OF_WIDTH(sloped)(ptrdiff_t channels, ptrdiff_t padded, const REAL *restrict R, const REAL *restrict U,
+/* Products of any number of channels with the inputs that they share. */
+INSIDE void OF_WIDTH(all_gradients)(ptrdiff_t channels, ptrdiff_t padded, const REAL *restrict R, const REAL *restrict U,
                              REAL *restrict sums) {
     for (ptrdiff_t d = 0; d < padded; d += TILE, U += TILE * STRIP, sums += TILE * LANES) {
         const ptrdiff_t apart = padded * LANES;
@@ -101,8 +101,8 @@ INSIDE void OF_WIDTH(gram)(ptrdiff_t padded, const REAL *restrict weight, const 
         }
 }
 
-/* What a model is at the given parameters: channels B, scales, and sums that begin at zero. */
-INSIDE void OF_WIDTH(begun)(const climb *m, const double *vector, const double *sigma, look *at, REAL *restrict B) {
+/* Set channels B and scales from the given parameters, and sums to zero. */
+INSIDE void OF_WIDTH(set_model)(const batch *m, const double *vector, const double *sigma, estep *at, REAL *restrict B) {
     for (ptrdiff_t i = 0; i < coefficients(m); i++) B[i] = vector[i];
     for (ptrdiff_t c = 0; c < m->k; c++) {
         at->log_scale[c] = log(sigma[c]);
@@ -112,7 +112,7 @@ INSIDE void OF_WIDTH(begun)(const climb *m, const double *vector, const double *
 }
 
 /* The sums over one strip for model s; returns its weighted log density. */
-INSIDE double OF_WIDTH(strip_of)(const climb *m, ptrdiff_t s, ptrdiff_t strip, const REAL *restrict B, look *at,
+INSIDE double OF_WIDTH(strip_of)(const batch *m, ptrdiff_t s, ptrdiff_t strip, const REAL *restrict B, estep *at,
                                  REAL *restrict expert, REAL *restrict spread, const REAL least) {
     const ptrdiff_t k = m->k;
     const REAL *U = (const REAL *)m->U + strip * m->inputs * STRIP;
@@ -120,10 +120,10 @@ INSIDE double OF_WIDTH(strip_of)(const climb *m, ptrdiff_t s, ptrdiff_t strip, c
     const REAL *w = (const REAL *)m->weight + s * m->weight_model + strip * STRIP;
     REAL *const residual = at->channels, *const logits = residual + k * STRIP;
     if (m->gate_at) {
-        OF_WIDTH(predicted)(k, m->De, B, U, residual);
-        OF_WIDTH(predicted)(k, m->Dg, B + k * m->De, U + m->gate_at * STRIP, logits);
+        OF_WIDTH(all_predictors)(k, m->De, B, U, residual);
+        OF_WIDTH(all_predictors)(k, m->Dg, B + k * m->De, U + m->gate_at * STRIP, logits);
     } else {
-        OF_WIDTH(predicted)(2 * k, m->De, B, U, residual);
+        OF_WIDTH(all_predictors)(2 * k, m->De, B, U, residual);
     }
     return OF_REAL(strip_sums)(k, STRIP, STRIP, logits, residual, y, w, at->log_scale, at->half, at->share, at->squares,
                                expert, spread, at->work, least);
@@ -131,14 +131,14 @@ INSIDE double OF_WIDTH(strip_of)(const climb *m, ptrdiff_t s, ptrdiff_t strip, c
 
 /* Fall of the total log-likelihood of model s without each of its k >= 2 experts, the gate renormalised. */
 MACHINES
-static void OF_WIDTH(missed)(const climb *m, ptrdiff_t s, const double *vector, const double *sigma, look *at,
+static void OF_WIDTH(removal_losses)(const batch *m, ptrdiff_t s, const double *vector, const double *sigma, estep *at,
                              double *losses) {
     const ptrdiff_t k = m->k;
     /* exponentials of the gate's and of the joint logits, as strip_sums leaves them, and their sums over later experts */
     const REAL *const gate = at->work, *const joint = gate + k * STRIP;
-    REAL *const gates_after = at->curves, *const joints_after = gates_after + k * STRIP;
+    REAL *const gates_after = at->weights, *const joints_after = gates_after + k * STRIP;
     REAL B[coefficients(m)], gates[STRIP], joints[STRIP], all[STRIP];
-    OF_WIDTH(begun)(m, vector, sigma, at, B);
+    OF_WIDTH(set_model)(m, vector, sigma, at, B);
     for (ptrdiff_t c = 0; c < k; c++) losses[c] = 0;
     for (ptrdiff_t strip = 0; strip < m->strips; strip++) {
         const REAL *restrict w = (const REAL *)m->weight + s * m->weight_model + strip * STRIP;
@@ -170,38 +170,38 @@ static void OF_WIDTH(missed)(const climb *m, ptrdiff_t s, const double *vector, 
     }
 }
 
-/* One look at the rows, for model s at the given parameters. */
+/* The E-step of model s at the given parameters. */
 MACHINES
-static void OF_WIDTH(looked)(const climb *m, ptrdiff_t s, const double *vector, const double *sigma, look *at,
+static void OF_WIDTH(e_step)(const batch *m, ptrdiff_t s, const double *vector, const double *sigma, estep *at,
                              int with_grams) {
-    const ptrdiff_t k = m->k, De = filled(m->De), Dg = filled(m->Dg);
-    REAL *const residual = at->channels, *const curves = at->curves;
-    REAL *const expert = with_grams ? curves : NULL, *const spread = with_grams ? curves + k * STRIP : NULL;
+    const ptrdiff_t k = m->k, De = in_tiles(m->De), Dg = in_tiles(m->Dg);
+    REAL *const residual = at->channels, *const weights = at->weights;
+    REAL *const expert = with_grams ? weights : NULL, *const spread = with_grams ? weights + k * STRIP : NULL;
     REAL *const sums = at->sums, *const tile_sums = at->tiles;
     REAL B[coefficients(m)];
     double log_density = 0;
-    OF_WIDTH(begun)(m, vector, sigma, at, B);
+    OF_WIDTH(set_model)(m, vector, sigma, at, B);
     memset(sums, 0, sizeof(REAL) * k * (De + Dg) * LANES);
     if (with_grams) memset(tile_sums, 0, sizeof(REAL) * k * (tiles_of(m->De) + tiles_of(m->Dg)) * LANES);
     for (ptrdiff_t strip = 0; strip < m->strips; strip++) {
         const REAL *U = (const REAL *)m->U + strip * m->inputs * STRIP, *V = U + m->gate_at * STRIP;
         log_density += OF_WIDTH(strip_of)(m, s, strip, B, at, expert, spread, LEAST_LOG_OF(REAL));
         if (m->gate_at) {
-            OF_WIDTH(sloped)(k, De, residual, U, sums);
-            OF_WIDTH(sloped)(k, Dg, residual + k * STRIP, V, sums + k * De * LANES);
+            OF_WIDTH(all_gradients)(k, De, residual, U, sums);
+            OF_WIDTH(all_gradients)(k, Dg, residual + k * STRIP, V, sums + k * De * LANES);
         } else {
-            OF_WIDTH(sloped)(2 * k, De, residual, U, sums);
+            OF_WIDTH(all_gradients)(2 * k, De, residual, U, sums);
         }
         REAL *tiles = tile_sums;
         for (ptrdiff_t c = 0; with_grams && c < 2 * k; tiles += tiles_of(inputs_of(m, c++)) * LANES)
-            OF_WIDTH(gram)(filled(inputs_of(m, c)), curves + c * STRIP, c < k ? U : V, at->scaled, tiles);
+            OF_WIDTH(gram)(in_tiles(inputs_of(m, c)), weights + c * STRIP, c < k ? U : V, at->scaled, tiles);
     }
     const double total = 1.0 / m->total;
     at->log_likelihood = log_density * total + m->base[s];
     for (ptrdiff_t c = 0; c < k; c++) at->share[c] *= total, at->squares[c] *= total;
     double *slope = at->expert, *G = at->grams;
     const REAL *sum = sums, *tile = tile_sums;
-    for (ptrdiff_t c = 0; c < 2 * k; sum += filled(inputs_of(m, c++)) * LANES)
+    for (ptrdiff_t c = 0; c < 2 * k; sum += in_tiles(inputs_of(m, c++)) * LANES)
         for (ptrdiff_t d = 0; d < inputs_of(m, c); d++) *slope++ = total * OF_WIDTH(across)(sum + d * LANES);
     if (!with_grams) return;
     for (ptrdiff_t c = 0; c < 2 * k; c++) {

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-import skmoe.search.ascent
+import skmoe.search.optimiser
 from problems import standard_problem, started
 from skmoe import make_moe
 from skmoe.likelihood import Theta, em_sums, gradient, information, mean_log_likelihood
-from skmoe.search.ascent import Ascent, Point, em_step
+from skmoe.search.optimiser import Optimiser, Point, em_step
 from skmoe.search.starts import labelled_start
 
 
@@ -21,16 +21,16 @@ def problem():
 def test_em_never_lowers_the_objective(g, noise, gate_steps):
     X, y, _ = make_moe(400, 3, 3, activation=g, noise_scale=0.3, random_state=2)
     problem, start = started(X, y, 3, g=g, noise=noise)
-    ascent = Ascent(Point(problem, start))
-    before = ascent.point.objective
+    optimiser = Optimiser(Point(problem, start))
+    before = optimiser.point.objective
     for _ in range(15):
-        gain = ascent.em(gate_steps=gate_steps)
-        here = gradient(problem, ascent.point.theta).objective  # taken afresh: the trace could hide a fall
+        gain = optimiser.em(gate_steps=gate_steps)
+        here = gradient(problem, optimiser.point.theta).objective  # taken afresh: the trace could hide a fall
         assert here - before == pytest.approx(gain, abs=1e-12)
         assert gain >= 0
         before = here
-    assert np.all(np.diff(ascent.trace) >= 0)
-    assert ascent.trace[-1] > ascent.trace[0]
+    assert np.all(np.diff(optimiser.trace) >= 0)
+    assert optimiser.trace[-1] > optimiser.trace[0]
 
 
 def test_linear_experts_step_to_their_weighted_least_squares(problem):
@@ -53,13 +53,13 @@ def test_newton_is_exact_on_a_quadratic():
     X, y, _ = make_moe(300, 3, 2, random_state=0)
     problem = standard_problem(X, y, 1, noise=0.5)
     start = Theta(np.zeros((1, 4)), np.zeros((0, 4)), np.array([0.5]))
-    ascent = Ascent(Point(problem, start))
+    optimiser = Optimiser(Point(problem, start))
     before = mean_log_likelihood(problem, start)
-    distance, gain = ascent.newton()
-    assert np.max(np.abs(ascent.point.curvature.gradient)) < 1e-12
-    assert gain == pytest.approx(mean_log_likelihood(problem, ascent.point.theta) - before, abs=1e-12)
+    distance, gain = optimiser.newton()
+    assert np.max(np.abs(optimiser.point.curvature.gradient)) < 1e-12
+    assert gain == pytest.approx(mean_log_likelihood(problem, optimiser.point.theta) - before, abs=1e-12)
     assert distance == pytest.approx(2 * problem.total * gain, rel=1e-9)
-    assert ascent.newton(enough=1e-10)[1] == 0.0  # near enough: not moved
+    assert optimiser.newton(enough=1e-10)[1] == 0.0  # near enough: not moved
 
 
 def test_newton_leaves_a_saddle_only_when_asked():
@@ -67,10 +67,10 @@ def test_newton_leaves_a_saddle_only_when_asked():
     problem = standard_problem(X, y, 2)
     one = labelled_start(problem.with_experts(1), np.zeros(400, dtype=int))
     same = Theta(np.vstack([one.A, one.A + 1e-3]), np.zeros((1, 4)), np.repeat(one.sigma, 2))
-    ascent = Ascent(Point(problem, same))
-    assert ascent.newton() == (np.inf, 0.0)
-    assert ascent.point.theta is same
-    distance, gain = ascent.newton(saddles=True)
+    optimiser = Optimiser(Point(problem, same))
+    assert optimiser.newton() == (np.inf, 0.0)
+    assert optimiser.point.theta is same
+    distance, gain = optimiser.newton(saddles=True)
     assert distance == np.inf
     assert gain > 0
 
@@ -83,7 +83,7 @@ def test_sums_are_taken_once_at_a_point(monkeypatch, problem):
         calls.append(theta)
         return information(p, theta)
 
-    monkeypatch.setattr(skmoe.search.ascent, "information", counted)
+    monkeypatch.setattr(skmoe.search.optimiser, "information", counted)
     point = Point(problem, start).taking("curvature")
     assert point.gradient is point.curvature
     assert point.objective == point.curvature.objective
@@ -94,37 +94,37 @@ def test_sums_are_taken_once_at_a_point(monkeypatch, problem):
 
 def test_steps_that_empty_an_expert_are_refused(problem):
     problem, start = problem
-    ascent = Ascent(Point(problem, start))
+    optimiser = Optimiser(Point(problem, start))
     far = np.zeros((3, 4))
     far[2, -1] = 1e3
     empty = Theta(start.A + far, start.W, start.sigma)
     there = Point(problem, empty)
     assert np.min(there.share) < 1e-6
-    assert not ascent.allows(there, gain=-np.inf)
-    assert ascent.allows(Point(problem, start))
+    assert not optimiser.allows(there, gain=-np.inf)
+    assert optimiser.allows(Point(problem, start))
 
 
-def test_callers_exception_ends_the_climb_where_it_stands(problem):
+def test_callers_exception_ends_the_run_where_it_stands(problem):
     problem, start = problem
 
-    def stop(ascent):
-        if len(ascent.trace) == 4:
+    def stop(optimiser):
+        if len(optimiser.trace) == 4:
             raise KeyboardInterrupt
 
-    ascent = Ascent(Point(problem, start), stop)
+    optimiser = Optimiser(Point(problem, start), stop)
     with pytest.raises(KeyboardInterrupt):
-        ascent.em_until(0.0, least=1, most=50)
-    assert len(ascent.trace) == 4
-    assert ascent.point.objective == pytest.approx(ascent.trace[-1])
+        optimiser.em_until(0.0, least=1, most=50)
+    assert len(optimiser.trace) == 4
+    assert optimiser.point.objective == pytest.approx(optimiser.trace[-1])
 
 
 def test_em_on_its_optimum_gains_nothing(problem):
     problem, start = problem
-    ascent = Ascent(Point(problem, start))
-    ascent.em_until(0.0, least=1, most=300)
-    while ascent.newton()[0] > 1e-20:
+    optimiser = Optimiser(Point(problem, start))
+    optimiser.em_until(0.0, least=1, most=300)
+    while optimiser.newton()[0] > 1e-20:
         pass
-    assert ascent.em() < 1e-12
+    assert optimiser.em() < 1e-12
 
 
 def test_noise_on_its_floor_is_not_free(rng):
