@@ -137,7 +137,7 @@ def test_integer_weights_carry_as_many_experts_as_repeated_rows(n_experts):
 
 def test_cap_on_experts_counts_rows_once_without_weights():
     X, y, _ = make_moe(12, 3, 2, noise_scale=0.2, random_state=0)
-    with pytest.warns(UserWarning, match="12 rows of 3 columns can carry"):
+    with pytest.warns(UserWarning, match="12 rows of 3 columns support"):
         assert MoERegressor(4, random_state=0).fit(X, y).n_experts_ == 1
 
 

@@ -179,12 +179,12 @@ def test_experts_that_rows_do_not_carry_fade_and_are_named(rng):
     """Three experts are asked for where two laws hold: the third has no rows, and takes nothing from the others."""
     X = rng.standard_normal((120, 4))
     y = np.where(X[:, 0] > 0, X @ [1.0, 2.0, 0.0, 1.0], 3 - X @ [1.0, 1.0, 2.0, 0.0]) + 0.3 * rng.standard_normal(120)
-    with pytest.warns(FewRowsWarning, match=r"the rows carry 2 of 3 experts: expert 3 \(.*\) faded.*use 2 of them"):
+    with pytest.warns(FewRowsWarning, match=r"the rows support 2 of 3 experts: expert 3 \(.*\) faded.*use 2 of them"):
         model = fit_quietly(MoERegressor(3, random_state=0), X, y)
     assert model.shares_[2] < 0.02
     two = fit_quietly(MoERegressor(2, random_state=0), X, y)
     np.testing.assert_allclose(model.expert_coef_[:2], two.expert_coef_, atol=0.05)
-    assert words_of(model.diagnose())["rows per coefficient"].startswith("TOO FEW: the rows carry 2 of 3 experts")
+    assert words_of(model.diagnose())["rows per coefficient"].startswith("TOO FEW: the rows support 2 of 3 experts")
 
 
 def test_whole_weights_count_as_rows_for_parameters(rng):

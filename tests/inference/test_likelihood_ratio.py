@@ -192,7 +192,7 @@ def test_bad_calls_are_refused(two, fitted):
             ask(fitted, X, y, draws=draws)
     with pytest.raises(ValueError, match="y is None"):
         ask(fitted, X, None)
-    with pytest.raises(ValueError, match="15 rows of 2 columns can carry 2"):
+    with pytest.raises(ValueError, match="15 rows of 2 columns support 2"):
         ask(fitted, X[:15], y[:15])
 
 

@@ -208,7 +208,7 @@ def test_numbers_tried_are_those_of_the_history(averaged, data, monkeypatch):
 
 
 def test_a_choice_of_the_largest_number_tried_is_said_to_be_at_the_limit(averaged, data, monkeypatch):
-    given, said = without_folds(averaged, *data), "2 experts are the most that so many rows carry"
+    given, said = without_folds(averaged, *data), "2 experts are the most that so many rows support"
     for tried, at_limit in (([(1, -3.0, 0.1), (2, -2.0, 0.0)], True), ([(2, -2.0, 0.0), (3, -2.5, 0.1)], False)):
         history = {**averaged.history_, "held_out": tried, **dict.fromkeys(("bic", "icl"), BIC[:2])}
         monkeypatch.setattr(averaged, "history_", history)

@@ -1,4 +1,4 @@
-"""Requests that rows or memory cannot carry: refused, with what can be, before memory is taken."""
+"""Requests that rows or memory do not allow are refused, with the largest number, before memory is taken."""
 
 import resource
 import time
@@ -36,14 +36,14 @@ def test_experts_that_memory_cannot_hold_are_refused_with_what_it_can():
     assert asked(most, n=10**6) == most
     with pytest.raises(ValueError, match="at most"):
         asked(most + 1, n=10**6)
-    with pytest.raises(ValueError, match="not even one expert can be carried: use fewer columns"):
+    with pytest.raises(ValueError, match="not even one expert is possible: use fewer columns"):
         asked("auto", n=100_000, d=100_000)
     with pytest.raises(ValueError, match="not even one expert"):
         MoERegressor(1).fit(np.eye(2, 10_000), [0.0, 1.0])
 
 
 @pytest.mark.usefixtures("one_gigabyte")
-def test_rows_carry_fewer_experts_than_memory():
+def test_rows_support_fewer_experts_than_memory():
     assert asked(10**9, n=1000, d=4) == 100  # two rows per coefficient
     assert asked("auto", n=1000, d=4) == "auto"
     with pytest.raises(ValueError, match="at most"):
@@ -70,7 +70,7 @@ def test_tensors_and_gates_that_memory_cannot_hold_are_refused(rng):
 def test_a_million_experts_are_refused_at_once(rng):
     X = rng.standard_normal((20_000, 4))
     before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.perf_counter()
-    with pytest.raises(ValueError, match=r"at most \d+ experts can be carried"):
+    with pytest.raises(ValueError, match=r"at most \d+ experts are possible"):
         MoERegressor(10**6).fit(X, X[:, 0] + rng.standard_normal(20_000), np.full(20_000, 1000.0))
     assert time.perf_counter() - began < 5
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # kB

@@ -61,7 +61,7 @@ def test_smallest_number_within_a_standard_error_of_the_best_is_chosen():
 def test_experts_that_rows_have_are_seen_in_every_fold():
     X, y, _ = make_moe(800, 3, 2, noise_scale=0.2, random_state=1)
     choice = choose(*task_of(X, y)[:1], "auto", 0, np.random.default_rng(0))
-    seen = {t.k: t.seen for t in choice.tried}
+    seen = {t.k: t.stability for t in choice.tried}
     assert seen[1] == seen[2] == 1.0
     assert seen[3] < 1.0
 

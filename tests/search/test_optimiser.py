@@ -84,7 +84,7 @@ def test_sums_are_taken_once_at_a_point(monkeypatch, problem):
         return information(p, theta)
 
     monkeypatch.setattr(skmoe.search.optimiser, "information", counted)
-    point = Point(problem, start).taking("curvature")
+    point = Point(problem, start).with_sums("curvature")
     assert point.gradient is point.curvature
     assert point.objective == point.curvature.objective
     assert point.log_likelihood == point.curvature.log_likelihood

@@ -107,7 +107,7 @@ def test_experts_that_rows_can_carry(rng, n, how, most):
     assert most_experts(spec(**how), table_moments(X, y), CONFIG) == most
 
 
-def test_weights_that_count_rows_carry_as_many_experts_as_the_rows(rng):
+def test_weights_that_count_rows_support_as_many_experts_as_the_rows(rng):
     X, y, counts = rng.standard_normal((20, 3)), rng.standard_normal(20), np.full(20, 3.0)
     repeated = table_moments(np.repeat(X, 3, axis=0), np.repeat(y, 3))
     weighted = table_moments(X, y, counts)

@@ -209,7 +209,7 @@ def _store_held_out(model: Any, learned: Learned) -> list[tuple[float, float]]:
 
     Returns the coverage of intervals on held-out rows, if there are any.
     """
-    choice, members, task = learned.choice, learned.members, learned.task
+    choice, members, task = learned.choice, learned.ensemble, learned.task
     model.penalty_ = 0.0 if task is None else task.penalty
     model.members_ = () if members is None else members.parameters
     model.member_weights_ = np.zeros(0) if members is None else members.weights

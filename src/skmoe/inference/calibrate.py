@@ -112,7 +112,7 @@ def corrected_law(problem: Problem, theta: Theta) -> PredictiveDistribution:
     parameters = problem.rows.map.to_parameters(theta, problem.family)
     if not isinstance(problem.family, GaussianFamily):
         return PredictiveDistribution.of(parameters)
-    fit = Fit.of(Optimiser(Point(problem, theta).taking("curvature")), converged=True)
+    fit = Fit.of(Optimiser(Point(problem, theta).with_sums("curvature")), converged=True)
     optimum = Optimum(problem, fit, np.arange(problem.k))
     few, d = small_sample(optimum, problem.k), parameters.A.shape[1]
     if few.none_left:

@@ -154,7 +154,7 @@ def _rows_of_experts(model: Any, least: float) -> str:
         left = model.n_experts_ - len(faded)
         named = listed([f"expert {i + 1} ({rows[i]:.1f} rows)" for i in faded])
         return (
-            f"the rows carry {left} of {model.n_experts_} experts: {named} faded, with fewer rows than the "
+            f"the rows support {left} of {model.n_experts_} experts: {named} faded, with fewer rows than the "
             f"{coefficients} coefficients of an expert; use {left} of them, fewer columns or more rows"
         )
     named = listed([f"expert {i + 1} has {rows[i]:.1f} rows" for i in small])

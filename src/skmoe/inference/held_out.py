@@ -87,7 +87,7 @@ def limit_in_words(model: Any) -> str:
         return ""
     are = "is" if model.n_experts_ == 1 else "are"
     if any(model.n_experts_ < k <= model.max_experts for k in SearchConfig().number.numbers):
-        return f"{experts(model.n_experts_)} {are} the most that so many rows carry"
+        return f"{experts(model.n_experts_)} {are} the most that so many rows support"
     return f"{experts(model.n_experts_)} {are} the most that may be chosen: a higher limit may predict better"
 
 

@@ -145,7 +145,7 @@ def _problem(model: Any, X: Array, y: Array, config: SearchConfig) -> Problem:
     if most < k + 1:
         raise ValueError(
             f"a test of {k} against {k + 1} experts needs two rows per coefficient of an expert; {n} rows of {d} "
-            f"columns can carry {most}: use more rows, or a model with fewer experts"
+            f"columns support {most}: use more rows, or a model with fewer experts"
         )
     scale = standardised(
         moments,

@@ -20,8 +20,8 @@ def regime_stability(learned: Learned) -> np.ndarray:
     if choice is None or choice.folds is None or learned.task is None:
         return unknown
     rows, weight, to_theta = choice.folds.rows, choice.folds.weight, learned.task.map.from_parameters
-    if learned.members is not None:
-        others = [to_theta(member) for member in learned.members.parameters]
+    if learned.ensemble is not None:
+        others = [to_theta(member) for member in learned.ensemble.parameters]
     elif choice.fits is not None and len(parameters.A) > 1:  # one expert is seen in any other model of one
         others = choice.fits.best
     else:

@@ -1,6 +1,6 @@
-"""From rows to the best optimum: standardise, starts, race, moves, finish, number of experts, checkpoint.
+"""From rows to the best optimum: standardise, starts, runs, perturbations, finish, number of experts, checkpoint.
 
-`learn` is the way in: it takes rows, a `ModelSpec` and a `Control`, and gives a `Fitted` model.
+`learn` takes rows, a `ModelSpec` and a `Control`, and returns a `Learned` model.
 """
 
 from skmoe.search.checkpoint import Checkpoint

@@ -1,8 +1,8 @@
-"""Where a long fit stands, in a file, so that a process that dies in the middle can go on from there.
+"""The state of a long fit in a file, so that the fit can continue after its process was ended.
 
-The file is an archive as `skmoe.persistence` writes and checks it, replaced as a whole at each pass: a kill leaves the
-old one or the new one. It holds, for each number of experts, the point reached and the state of the random numbers
-there; and what was asked for and a hash of the rows, so that it is not taken for another fit's.
+The file is an archive as `skmoe.persistence` writes and checks it, replaced as a whole at each pass: whenever the
+process ends, the old or the new file is whole. It holds, for each number of experts, the point reached and the state of the
+random numbers, the settings, and a hash of the rows, so that it is not mistaken for that of another fit.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["Checkpoint"]
 
 FORMAT = 3
 HEADER = "checkpoint.json"
-GENERATORS = ("PCG64", "PCG64DXSM")  # whose state is two whole numbers, any of which will do
+GENERATORS = ("PCG64", "PCG64DXSM")  # whose state is two whole numbers without constraints
 _BITS_128 = whole(0, 2**128 - 1)
 STATE = record(
     {
@@ -43,7 +43,7 @@ class Checkpoint:
     ----------
     path : str or path
     settings : mapping of str
-        What the fit was asked for: a file with others is refused.
+        Settings of the fit: a file with others is refused.
     rows : str
         Hash of the rows, see `skmoe.arrays.row_hash`: a file of others is refused.
     widths : tuple of two ints
@@ -118,7 +118,7 @@ class Checkpoint:
         self.points = {k: Theta(*(arrays[name] for name in self._specs(k))) for k in self.states}
 
     def _specs(self, k: int) -> dict[str, ArraySpec]:
-        """The arrays of a point: experts, gate, noise scales."""
+        """Return the specifications of the arrays of a point: experts, gate, noise scales."""
         experts, gate = self.widths
         return {
             f"A_{k}": ArraySpec((k, experts)),
@@ -147,14 +147,14 @@ class Checkpoint:
             )
 
     def get(self, k: int, rng: np.random.Generator) -> Theta | None:
-        """Where the fit of k experts stands, if it was begun; random numbers then go on from there."""
+        """Return the saved point of the fit of k experts, if any, and restore the state of the random numbers."""
         if k not in self.points:
             return None
         rng.bit_generator.state = self.states[k]
         return self.points[k]
 
     def put(self, theta: Theta, rng: np.random.Generator) -> None:
-        """Note where the fit of so many experts stands."""
+        """Save the current point of a fit."""
         self.states[theta.k] = dict(rng.bit_generator.state)
         self.points[theta.k] = theta
         header = {

@@ -1,4 +1,4 @@
-"""Models that share in predictions: those of several numbers of experts, weighted by what held-out rows say of them."""
+"""Averages of models with several numbers of experts, weighted by their log density on held-out rows (stacking)."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import numpy as np
 
 from skmoe.likelihood import Theta, largest_predictors
 from skmoe.model.parameters import MoEParameters
-from skmoe.search.folds import FoldFits, HeldOut, climbed
+from skmoe.search.folds import FoldFits, HeldOut, run_briefly
 from skmoe.search.number import Choice
 from skmoe.search.task import Task
 
-__all__ = ["Members", "average", "stacked_shares"]
+__all__ = ["Ensemble", "average", "stacked_shares"]
 
-STEPS = 200  # of EM for the shares: a few dozen settle all but those that go to zero
+STEPS = 200  # of EM for the shares: a few dozen converge all but those that go to zero
 
 
 @dataclass(frozen=True)
-class Members:
-    """Models in the caller's units, their weights (m,), and what the same average said of held-out rows."""
+class Ensemble:
+    """Models in the caller's units, their weights (m,), and held-out rows evaluated by the same average."""
 
     parameters: tuple[MoEParameters, ...]
     weights: np.ndarray
@@ -27,7 +27,7 @@ class Members:
 
 
 def stacked_shares(log_density: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Shares of models that maximise the log density of their average on held-out rows (stacking).
+    """Return shares of models that maximise the log density of their average on held-out rows (stacking).
 
     Parameters
     ----------
@@ -47,16 +47,16 @@ def stacked_shares(log_density: np.ndarray, weight: np.ndarray) -> np.ndarray:
     return shares
 
 
-def average(task: Task, choice: Choice, m: int) -> Members | None:
-    """An average of m models on all rows.
+def average(task: Task, choice: Choice, m: int) -> Ensemble | None:
+    """Return an average of m models on all rows.
 
-    None where no rows were held out to weigh them by, and where they prefer one regression to all others, which has
-    laws of its own for small samples.
+    None where no rows were held out to weight them by, and where these prefer one regression to all others, which has
+    exact distributions for small samples.
     """
     if choice.folds is None:
         return None
     folds = choice.folds
-    each = -(-m // len(folds.parts))  # of a fold: the best ones, as will be taken, so that held-out rows judge them
+    each = -(-m // len(folds.parts))  # of each fold the best ones, which will be used
     groups = [fits.of_best(each) for tried in choice.tried for fits in tried.fits]
     densities = [HeldOut.of(folds, [group], [1.0]).log_density for group in groups]
     shares = stacked_shares(np.stack(densities), folds.weight)
@@ -72,17 +72,17 @@ def average(task: Task, choice: Choice, m: int) -> Members | None:
         problem = task.problem(group.k, task.searched)
         thetas = _in_turn(group, int(counts[g]))
         if group.k > 1:
-            thetas = [theta for _, theta in climbed(problem, thetas, [group.penalty] * len(thetas), task.config)]
+            thetas = [theta for _, theta in run_briefly(problem, thetas, [group.penalty] * len(thetas), task.config)]
         parameters += [
             replace(task.map.to_parameters(theta, task.spec.family), largest=largest_predictors(problem, theta))
             for theta in thetas
         ]
         weights += [share / len(thetas)] * len(thetas)
-    return Members(tuple(parameters), np.array(weights), HeldOut.of(folds, [groups[g] for g in kept], shares.tolist()))
+    return Ensemble(tuple(parameters), np.array(weights), HeldOut.of(folds, [groups[g] for g in kept], shares.tolist()))
 
 
 def _counts(shares: np.ndarray, m: int, most: list[int]) -> np.ndarray:
-    """Models of each group, m together: by largest remainders, and no more of a group than it holds."""
+    """Return how many models of each group make m, by largest remainders, and no more of a group than it holds."""
     exact = shares * m
     counts = np.floor(exact).astype(int)
     order = np.argsort(counts - exact, kind="stable")
@@ -91,7 +91,7 @@ def _counts(shares: np.ndarray, m: int, most: list[int]) -> np.ndarray:
 
 
 def _in_turn(group: FoldFits, count: int) -> list[Theta]:
-    """So many models of a group, the best of each fold first."""
+    """Return `count` models of a group, the best of each fold first."""
     most = max(len(thetas) for thetas in group.thetas)
     ordered = [thetas[i] for i in range(most) for thetas in group.thetas if i < len(thetas)]
     return ordered[:count]

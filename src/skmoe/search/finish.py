@@ -1,6 +1,6 @@
 """From a start to the maximum of the likelihood near it: EM, then Newton, few passes where rows are many.
 
-The climb stops by the distance to the optimum in standard errors.
+A run stops by the distance to the optimum in standard errors.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ MEMORY, MOST_STEPS = 20, 60  # of L-BFGS
 FIRST_ORDER_STEPS = 20  # between two attempts at a Newton step
 NEWTON_GAIN = 1.0  # total log-likelihood that so many gain, above which Newton steps wait where they cost much
 COSTLY = 60  # coefficients of all experts, from which on a Newton step takes some fifteen gradients
-FLAT_GAIN = 0.01  # total log-likelihood that they gain at least where it is not concave, or the climb ends
+FLAT_GAIN = 0.01  # total log-likelihood that they gain at least where it is not concave, or the run ends
 SHRINK, SMALLEST = 0.4, 1e-3  # of its steps
 
 
 @dataclass(frozen=True)
 class Fit:
-    """Where an optimiser ended.
+    """The result of an optimiser.
 
     ``trace`` is the mean log-likelihood less the penalty, which never falls; ``curvature`` holds the gradient and the
     observed information per row at ``theta``, ``free`` the parameters that may move. ``converged`` says that the
-    optimum was nearer than the tolerance, ``at_floor`` which learned noise scales sit on their floor, ``admissible``
-    that none does and no expert is nearly empty. ``identified`` is false where the information is singular: there are
-    no standard errors.
+    optimum was nearer than the tolerance, ``at_floor`` which learned noise scales are at their least value,
+    ``admissible`` that none is and no expert is nearly empty. ``identified`` is false where the information is
+    singular: there are no standard errors.
     """
 
     theta: Theta
@@ -55,7 +55,7 @@ class Fit:
 
     @property
     def objective(self) -> float:
-        """What was maximised: mean log-likelihood less the penalty."""
+        """Mean log-likelihood less the penalty."""
         return self.trace[-1]
 
     @cached_property
@@ -65,7 +65,7 @@ class Fit:
 
     @classmethod
     def of(cls, optimiser: Optimiser, converged: bool) -> Fit:
-        """Report where an optimiser stands, with the information there."""
+        """Return the current point of an optimiser as a result, with the information at it."""
         point, free = optimiser.point, optimiser.point.free()
         return cls(
             point.theta,
@@ -91,10 +91,10 @@ def maximise(
     rng: np.random.Generator | None = None,
     on_step: Callable[[Optimiser], None] | None = None,
 ) -> Fit:
-    """Climb from `theta` to the maximum of the likelihood near it.
+    """Maximise the likelihood from `theta` on.
 
-    EM first, for it is safe far from the optimum, then Newton on the observed likelihood. Many rows are first climbed
-    on a random subsample, whose Hessian then preconditions a quasi-Newton finish on all of them.
+    EM first, for it is safe far from the optimum, then Newton on the observed likelihood. Of many rows a random
+    subsample comes first, whose Hessian then preconditions a quasi-Newton finish on all of them.
 
     Parameters
     ----------
@@ -105,11 +105,11 @@ def maximise(
         whose gradient jumps, the gain in total log-likelihood instead.
     config : SearchConfig, optional
     near : bool
-        Whether `theta` is known to be near an optimum, as that of a subsample is: EM is then called on only if needed.
+        Whether `theta` is known to be near an optimum, as that of a subsample is: EM is then used only if needed.
     rng : Generator, optional
         Draws the subsample.
     on_step : callable, optional
-        Called with the `Optimiser` after each iteration; an exception it raises ends the climb.
+        Called with the `Optimiser` after each iteration; an exception it raises ends the run.
     """
     control, config = control or Control(), config or SearchConfig()
     problem = problem.in_memory()
@@ -117,33 +117,33 @@ def maximise(
     near = near or (problem.k == 1 and problem.family.least_squares and not newton_is_costly(problem))
     rows = max(config.rows.plenty * problem.n_parameters, config.rows.least_rows)
     many = rows < config.rows.enough_rows * problem.n
-    optimiser = Optimiser(Point(problem, theta).taking("gradient" if many or near else "em"), on_step)
+    optimiser = Optimiser(Point(problem, theta).with_sums("gradient" if many or near else "em"), on_step)
     enough = 0.0
     if many:
         near = _run_on_subsample(optimiser, rows, control, config, near, rng or np.random.default_rng(0))
         enough = control.tol if near else 0.0
-    return Fit.of(optimiser, _climb(optimiser, control, config, near, enough))
+    return Fit.of(optimiser, _run(optimiser, control, config, near, enough))
 
 
 def extend(
     problem: Problem,
-    part: Point,
+    start: Point,
     control: Control,
     config: SearchConfig,
     on_step: Callable[[Optimiser], None] | None = None,
 ) -> Fit:
-    """Carry the optimum of a sample of the rows, the point `part`, to that of all rows of `problem`.
+    """Continue from the optimum of a sample of the rows, the point `start`, to that of all rows of `problem`.
 
     Few passes: gradients only, preconditioned by the sample's Hessian, down to rounding; then the Hessian once, which
     says how far the optimum is. Only where that is not near do EM and Newton steps follow.
     """
-    optimiser = Optimiser(Point(problem, part.theta).taking("gradient"), on_step)
-    _carry(optimiser, part, control)
-    return Fit.of(optimiser, _climb(optimiser, control, config, near=True, enough=control.tol))
+    optimiser = Optimiser(Point(problem, start.theta).with_sums("gradient"), on_step)
+    _continue(optimiser, start, control)
+    return Fit.of(optimiser, _run(optimiser, control, config, near=True, enough=control.tol))
 
 
 def polish(problem: Problem, fit: Fit) -> Fit:
-    """Last Newton steps, down to rounding; experts with kinks are left as they are."""
+    """Take last Newton steps, down to rounding; experts with kinks are left as they are."""
     optimiser = Optimiser(Point(problem, fit.theta, fit.curvature))
     for _ in range(3 if problem.family.smooth else 0):
         distance, gain = optimiser.newton(enough=POLISH)
@@ -152,14 +152,12 @@ def polish(problem: Problem, fit: Fit) -> Fit:
     return replace(Fit.of(optimiser, fit.converged), trace=fit.trace)
 
 
-def _climb(
-    optimiser: Optimiser, control: Control, config: SearchConfig, near: bool = False, enough: float = 0.0
-) -> bool:
-    """EM unless the optimum is near, then Newton where it works and EM where not, until the optimum is near."""
+def _run(optimiser: Optimiser, control: Control, config: SearchConfig, near: bool = False, enough: float = 0.0) -> bool:
+    """Take EM steps unless the optimum is near, then Newton steps where they work and EM steps where not."""
     smooth, total, tol = optimiser.problem.family.smooth, optimiser.problem.total, control.tol
     if not near:
         optimiser.em_until(config.race.em_gain, least=config.race.em_steps, most=config.race.steps)
-    # one that was carried over from a sample has had its gradients
+    # a run that continues from a sample has had its L-BFGS steps
     gradients_first = near and not enough and smooth and newton_is_costly(optimiser.problem)
     while gradients_first and _first_order(optimiser) * total > NEWTON_GAIN:
         continue
@@ -170,90 +168,90 @@ def _climb(
             return True
         if concave and gain > 0:
             continue
-        # first-order steps pick the better basin; a saddle is left along its curvature only once they hardly move
+        # first-order steps choose the better optimum; a saddle is left along its curvature only once they hardly move
         em_gain = _first_order(optimiser) if smooth else 0.0
         if em_gain * total < 0.1 * tol:
             em_gain += sum(optimiser.em() for _ in range(5))
         if (gain + em_gain) * total < (0.1 * tol if smooth else tol):
             return not smooth
         if slow and not concave and (gain + em_gain) * total < FLAT_GAIN:
-            return True  # a ridge that rises for ever, as where a gate separates rows
+            return True  # it rises for ever, as where a gate separates rows
         slow = em_gain < config.race.em_gain
     return False
 
 
 def newton_is_costly(problem: Problem) -> bool:
-    """Whether the information takes far longer than a gradient, as with many experts."""
+    """Return whether the information takes far longer than a gradient, as with many experts."""
     return problem.k * problem.De > COSTLY
 
 
 def _first_order(optimiser: Optimiser) -> float:
-    """L-BFGS steps with EM's curvature, which are safe where the likelihood is not concave; the gain per row."""
+    """Take L-BFGS steps with EM's curvature, safe where the likelihood is not concave; return the gain per row."""
     before = optimiser.point.objective
     batch = make_optimiser(optimiser.problem, ThetaBatch.of([optimiser.point.theta]), exact=True)
     batch.quasi_newton(FIRST_ORDER_STEPS)
-    there = Point(optimiser.problem, batch.batch.theta(0)).taking("gradient")
-    if not optimiser.allows(there):
+    trial = Point(optimiser.problem, batch.batch.theta(0)).with_sums("gradient")
+    if not optimiser.allows(trial):
         return 0.0
-    optimiser.go(there)
-    return max(there.objective - before, 0.0)
+    optimiser.go(trial)
+    return max(trial.objective - before, 0.0)
 
 
 def _run_on_subsample(
     optimiser: Optimiser, rows: int, control: Control, config: SearchConfig, near: bool, rng: np.random.Generator
 ) -> bool:
-    """Climb on a random subsample, then on all rows by L-BFGS with the subsample's Hessian as preconditioner.
+    """Run on a random subsample, then on all rows by L-BFGS with the subsample's Hessian as preconditioner.
 
     Returns whether that led near the optimum.
     """
-    part = Optimiser(Point(optimiser.problem.sample(rows, rng), optimiser.point.theta), optimiser.on_step)
-    _climb(part, Control(tol=control.tol, max_iter=200), config, near)
-    there = Point(optimiser.problem, part.point.theta).taking("gradient")
-    if not optimiser.allows(there):  # the subsample led astray: start over on all rows
+    on_sample = Optimiser(Point(optimiser.problem.sample(rows, rng), optimiser.point.theta), optimiser.on_step)
+    _run(on_sample, Control(tol=control.tol, max_iter=200), config, near)
+    trial = Point(optimiser.problem, on_sample.point.theta).with_sums("gradient")
+    if not optimiser.allows(trial):  # the subsample misled: start again on all rows
         return False
-    optimiser.go(there)
-    return _carry(optimiser, part.point, control)
+    optimiser.go(trial)
+    return _continue(optimiser, on_sample.point, control)
 
 
-def _carry(optimiser: Optimiser, part: Point, control: Control) -> bool:
-    """L-BFGS on all rows from the optimum of some, where their gradient is known; whether the Hessian allowed it.
+def _continue(optimiser: Optimiser, start: Point, control: Control) -> bool:
+    """Take L-BFGS steps on all rows from the optimum of some; return whether the Hessian allowed it.
 
     It goes down to rounding, since gradients take far less than the information that a last Newton step would need.
     """
-    if part.factor is not None:
-        _quasi_newton(optimiser, part.factor, part.free(), POLISH if optimiser.problem.family.smooth else control.tol)
-    return part.concave
+    if start.factor is not None:
+        _quasi_newton(optimiser, start.factor, start.free(), POLISH if optimiser.problem.family.smooth else control.tol)
+    return start.concave
 
 
 def _quasi_newton(optimiser: Optimiser, factor: tuple[np.ndarray, bool], free: np.ndarray, tol: float) -> None:
-    """L-BFGS on all rows, preconditioned by a frozen Cholesky factor."""
-    problem, here = optimiser.problem, optimiser.point.gradient
+    """Take L-BFGS steps on all rows, preconditioned by a fixed Cholesky factor."""
+    problem, current = optimiser.problem, optimiser.point.gradient
     pairs: list[Pair] = []
     for _ in range(MOST_STEPS):
         step = np.zeros(len(free))
-        step[free] = two_loop(here.gradient[free], pairs[-MEMORY:], lambda v: linalg.cho_solve(factor, v))
-        slope = float(here.gradient @ step)
+        step[free] = two_loop(current.gradient[free], pairs[-MEMORY:], lambda v: linalg.cho_solve(factor, v))
+        slope = float(current.gradient @ step)
         if not slope > 0 or problem.total * slope < tol:
             return
         size, vector = 1.0, problem.pack(optimiser.point.theta)
         while size > SMALLEST:
-            there = Point(problem, problem.unpack(vector + size * step, optimiser.point.theta)).taking("gradient")
-            if optimiser.allows(there, SUFFICIENT * size * slope):
+            trial = Point(problem, problem.unpack(vector + size * step, optimiser.point.theta)).with_sums("gradient")
+            if optimiser.allows(trial, SUFFICIENT * size * slope):
                 break
             size *= SHRINK
         else:
             return
-        optimiser.go(there)
-        moved = (problem.pack(there.theta) - vector)[free]
-        bent = (here.gradient - there.gradient.gradient)[free]
-        if moved @ bent > 1e-12 * np.linalg.norm(moved) * np.linalg.norm(bent):
-            pairs.append((moved, bent, 1.0 / (moved @ bent)))
-        here = there.gradient
+        optimiser.go(trial)
+        moved = (problem.pack(trial.theta) - vector)[free]
+        change = (current.gradient - trial.gradient.gradient)[free]
+        if moved @ change > 1e-12 * np.linalg.norm(moved) * np.linalg.norm(change):
+            pairs.append((moved, change, 1.0 / (moved @ change)))
+        current = trial.gradient
 
 
 @dataclass(frozen=True)
 class EMTrace:
-    """Where EM went: points, mean log-likelihood at each, and whether it settled."""
+    """The points of an EM run, the mean log-likelihood at each, and whether it converged."""
 
     points: list[Theta]
     log_likelihood: list[float]
@@ -261,7 +259,7 @@ class EMTrace:
 
 
 def run_em(problem: Problem, theta: Theta, *, max_iter: int, tol: float, gate_steps: int = 50) -> EMTrace:
-    """EM from `theta` until no parameter moves by `tol`; the objective never falls."""
+    """Run EM from `theta` until no parameter moves by `tol`; the objective never falls."""
     optimiser = Optimiser(Point(problem, theta))
     points = [theta]
     for _ in range(max_iter):

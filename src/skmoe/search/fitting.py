@@ -22,7 +22,7 @@ __all__ = ["Fitted", "Optimum", "fit_search", "fitted_at", "interrupted_at"]
 
 @dataclass(frozen=True)
 class Optimum:
-    """Where a fit ended on the standardised scale, and the order in which its experts are told."""
+    """The result of a fit on the standardised scale, and the order in which its experts are reported."""
 
     problem: Problem
     fit: Fit
@@ -43,7 +43,7 @@ class Fitted:
     shares : (k,) array
         Mean gate weights.
     records : tuple of StartRecord
-        Where each start ended.
+        Result of each start.
     winner : str
         Name of the start that won.
     agreement : int
@@ -51,7 +51,7 @@ class Fitted:
     limited : bool
         Whether the search ended for the work it took.
     optimum : Optimum or None
-        None for the paper's method, which climbs no likelihood.
+        None for the paper's method, which maximises no likelihood.
     passes : int
         Passes over all rows.
     """
@@ -73,24 +73,24 @@ class Fitted:
 
     @property
     def identified(self) -> bool:
-        """Whether the observed information is positive definite."""
+        """True where the observed information is positive definite."""
         return self.optimum is not None and self.optimum.fit.identified
 
     @property
     def at_floor(self) -> bool:
-        """Whether a noise scale sits on its floor, where it should not."""
+        """True where a noise scale is at its least value, and should not be."""
         if self.optimum is None or self.optimum.problem.may_end_at_least_scale:
             return False
         return bool(np.any(self.optimum.fit.at_floor))
 
     def at(self, task: Task, problem: Problem, fit: Fit) -> Fitted:
-        """The same search, ended at another point."""
-        told = ("records", "winner", "agreement", "interrupted", "limited", "spectral")
-        return replace(fitted_at(task, problem, fit), **{name: getattr(self, name) for name in told})
+        """Return the result of the same search at another point."""
+        kept = ("records", "winner", "agreement", "interrupted", "limited", "spectral")
+        return replace(fitted_at(task, problem, fit), **{name: getattr(self, name) for name in kept})
 
 
 def fitted_at(task: Task, problem: Problem, fit: Fit) -> Fitted:
-    """A fit in the caller's units and order."""
+    """Return a fit in the caller's units and order."""
     shares = mean_gate(problem, fit.theta)
     order = np.argsort(-shares, kind="stable")
     largest = largest_predictors(task.problem(problem.k, task.searched), fit.theta)
@@ -106,33 +106,35 @@ def fitted_at(task: Task, problem: Problem, fit: Fit) -> Fitted:
     )
 
 
-class _Teller:
-    """Tells of progress in the caller's units, notes points in the checkpoint, and ends a fit that is out of time."""
+class _Reporter:
+    """Reports progress in the caller's units, saves points to the checkpoint, and ends a fit that is out of time."""
 
     def __init__(self, task: Task, k: int, rng: np.random.Generator) -> None:
         self.task, self.k, self.rng = task, k, rng
         self.reached: Theta | None = None  # after the search
 
-    def tell(self, what: str, level: float, done: int, most: int) -> None:
+    def report(self, stage: str, objective: float, done: int, most: int) -> None:
         control = self.task.control
         if control.progress is not None:
-            where = self.k, next(control.steps), self.task.in_callers_units(level), self.k
-            control.progress(Progress(what, *where, done, most, control.seconds, control.seconds_left))
+            where = self.k, next(control.steps), self.task.in_callers_units(objective), self.k
+            control.progress(Progress(stage, *where, done, most, control.seconds, control.seconds_left))
         if control.out_of_time:
             raise OutOfTimeError
 
-    def keep(self, theta: Theta) -> None:
+    def save(self, theta: Theta) -> None:
         self.reached = theta
         if self.task.control.checkpoint is not None:
             self.task.control.checkpoint.put(theta, self.rng)
 
     def on_all_rows(self, optimiser: Optimiser) -> None:
-        self.keep(optimiser.point.theta)
-        self.tell("all rows", optimiser.trace[-1], 1, 1)
+        self.save(optimiser.point.theta)
+        self.report("all rows", optimiser.trace[-1], 1, 1)
 
     def on_search(self, search: Search) -> None:
-        if search.theta is not None:  # nothing to keep before
-            self.tell("starts" if search.best is None else "finish", search.objective, search.ended, search.most_starts)
+        if search.theta is not None:  # nothing to report before
+            self.report(
+                "starts" if search.best is None else "finish", search.objective, search.ended, search.most_starts
+            )
 
 
 def fit_search(
@@ -142,34 +144,34 @@ def fit_search(
     *,
     warm: Sequence[Start] = (),
 ) -> Fitted:
-    """The default: consistent start, other cheap starts beside it, maximum likelihood from the winners.
+    """Fit by the default method: the consistent start and random ones, then maximum likelihood from the best.
 
     A large table is searched on its sample, and the winner finished on all rows.
     """
-    teller = _Teller(task, k, rng)
+    reporter = _Reporter(task, k, rng)
     checkpoint = task.control.checkpoint
     known = None if checkpoint is None else checkpoint.get(k, rng)
     if known is not None:
-        return _resumed(task, k, known, teller)
+        return _resumed(task, k, known, reporter)
     problem = task.problem(k, task.searched)
     found = spectral_start(task, problem, rng)
     starts = list(warm) if found is None else [found[0], *warm]
-    search = Search(problem, rng, task.control, task.config, starts=starts, on_step=teller.on_search)
+    search = Search(problem, rng, task.control, task.config, starts=starts, on_step=reporter.on_search)
     interrupted = False
     try:
         fit = search.run()
-        teller.keep(fit.theta)
+        reporter.save(fit.theta)
         records = search.records
         if task.sampled:
             records = [replace(r, stage=Stage.SAMPLE) if r.stage is Stage.ALL_ROWS else r for r in records]
             won = _winner(records, Stage.SAMPLE)
-            fit = _on_all_rows(task, Point(problem, fit.theta, fit.curvature), teller)
+            fit = _on_all_rows(task, Point(problem, fit.theta, fit.curvature), reporter)
             records.append(StartRecord(won.name, won.kind, fit.log_likelihood, Stage.ALL_ROWS))
-        whole = task.problem(k)
-        fitted = fitted_at(task, whole, polish(whole, fit))
+        all_rows = task.problem(k)
+        fitted = fitted_at(task, all_rows, polish(all_rows, fit))
     except (KeyboardInterrupt, OutOfTimeError):
-        best = search.theta if teller.reached is None else teller.reached
-        if best is None:  # nothing to keep yet
+        best = search.theta if reporter.reached is None else reporter.reached
+        if best is None:  # nothing is known yet
             raise
         interrupted, records = True, search.records
         fitted = fitted_at(task, problem, Fit.of(Optimiser(Point(problem, best)), converged=False))
@@ -186,7 +188,7 @@ def fit_search(
 
 
 def interrupted_at(task: Task, theta: Theta) -> Fitted:
-    """A fit that was stopped before its search began, at the best point known."""
+    """Return a fit that was stopped before its search began, at the best point known."""
     problem = task.problem(len(theta.A), task.searched)
     return replace(
         fitted_at(task, problem, Fit.of(Optimiser(Point(problem, theta)), converged=False)), interrupted=True
@@ -201,15 +203,15 @@ def _winner(records: Sequence[StartRecord], stage: Stage) -> StartRecord:
     return max((r for r in records if r.stage is stage), key=lambda r: r.log_likelihood)
 
 
-def _on_all_rows(task: Task, part: Point, teller: _Teller) -> Fit:
-    """From the sample's optimum to that of all rows, noting each step."""
-    return extend(task.problem(part.problem.k), part, task.control, task.config, teller.on_all_rows)
+def _on_all_rows(task: Task, start: Point, reporter: _Reporter) -> Fit:
+    """Continue from the sample's optimum to that of all rows, reporting each step."""
+    return extend(task.problem(start.problem.k), start, task.control, task.config, reporter.on_all_rows)
 
 
-def _resumed(task: Task, k: int, known: Theta, teller: _Teller) -> Fitted:
-    """Go on from a checkpoint: the search is over, the finish is not."""
-    whole = task.problem(k)
-    fit = _on_all_rows(task, Point(task.problem(k, task.searched), known), teller)
-    fitted = fitted_at(task, whole, polish(whole, fit))
+def _resumed(task: Task, k: int, known: Theta, reporter: _Reporter) -> Fitted:
+    """Continue from a checkpoint: the search is over, the finish is not."""
+    all_rows = task.problem(k)
+    fit = _on_all_rows(task, Point(task.problem(k, task.searched), known), reporter)
+    fitted = fitted_at(task, all_rows, polish(all_rows, fit))
     record = StartRecord("checkpoint", StartKind.CHECKPOINT, fit.log_likelihood, Stage.ALL_ROWS)
     return replace(fitted, records=_in_callers_units(task, [record]), winner="checkpoint")

@@ -1,8 +1,8 @@
-"""Models fitted to part of the rows and judged on the rest: what held-out rows say of a number of experts.
+"""Models fitted to the rows of each fold and evaluated on the held-out rows.
 
-Rows are split into folds once. Each fold has a few starts of its own, climbed side by side for a while on the other
-rows: starts from a fit to all rows would know the rows that are held out. Held-out outputs that are rounded are spread
-over the step they were rounded to.
+Rows are split into folds once. Each fold has a few starts of its own, run for a while side by side on its other rows:
+starts from a fit to all rows would depend on the rows that are held out. Held-out outputs that are rounded are
+spread over the step they were rounded to.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from skmoe.search.splits import grown_starts
 from skmoe.search.starts import by_turns, drawn_starts, pooled_regression
 from skmoe.search.task import Task
 
-__all__ = ["Fold", "FoldFits", "Folds", "HeldOut", "climbed", "converged", "fit_folds", "folds_of"]
+__all__ = ["Fold", "FoldFits", "Folds", "HeldOut", "converged", "fit_folds", "folds_of", "run_briefly"]
 
 
 @dataclass(frozen=True)
 class Fold:
-    """Rows to fit to, rows held out with their numbers, and the single regression of the rows to fit to."""
+    """Rows to fit to, held-out rows with their numbers, and the single regression of the rows to fit to."""
 
     train: LaidOutRows
     test: LaidOutRows
@@ -46,7 +46,7 @@ class Fold:
 
     @property
     def pooled(self) -> np.ndarray:
-        """Coefficients of that regression, (De,): what experts are drawn to."""
+        """Coefficients of that regression, (De,): what experts are shrunk towards."""
         return self.one.A[0]
 
 
@@ -68,7 +68,7 @@ class Folds:
 class FoldFits:
     """Models of one number of experts and one penalty, several for each fold, best first on the rows of the fit.
 
-    `problems` are what they maximise, one for each fold.
+    `problems` holds what they maximise, one for each fold.
     """
 
     k: int
@@ -77,7 +77,7 @@ class FoldFits:
     thetas: tuple[tuple[Theta, ...], ...]
 
     def of_best(self, count: int = 1) -> FoldFits:
-        """The best few of each fold alone."""
+        """Keep the best few of each fold."""
         return replace(self, thetas=tuple(thetas[:count] for thetas in self.thetas))
 
     @property
@@ -90,7 +90,7 @@ class FoldFits:
 class HeldOut:
     """Log densities of held-out rows and their normal scores, on the standardised scale, (n,) each.
 
-    There are no scores where outputs are not a centre plus noise: their laws are not calibrated.
+    There are no scores where outputs are not a centre plus noise: their distributions are not calibrated.
     """
 
     log_density: np.ndarray
@@ -99,34 +99,34 @@ class HeldOut:
 
     @classmethod
     def of(cls, folds: Folds, groups: Sequence[FoldFits], shares: Sequence[float]) -> HeldOut:
-        """What averages of fitted models, groups with the given shares, say of the rows that each fold held out."""
+        """Evaluate averages of fitted models, groups with the given shares, on the rows that each fold held out."""
         log_density, scores = np.empty(folds.n), np.empty(folds.n)
         for f, fold in enumerate(folds.parts):
             family = groups[0].problems[f].family
-            members = [group.thetas[f] for group in groups]
-            weights = np.concatenate([np.full(len(m), s / len(m)) for m, s in zip(members, shares, strict=True)])
-            thetas = [theta for m in members for theta in m]
+            models = [group.thetas[f] for group in groups]
+            weights = np.concatenate([np.full(len(m), s / len(m)) for m, s in zip(models, shares, strict=True)])
+            thetas = [theta for m in models for theta in m]
             if family.noise_dof is None:
                 on_train = [p for group in groups for p in [group.problems[f]] * len(group.thetas[f])]
                 log_density[fold.held_out] = _log_density(fold.test, on_train, thetas, weights)
                 continue
-            law, y = mixture_at(fold.test, family, thetas, weights), to_numpy(fold.test.y)
-            log_density[fold.held_out], scores[fold.held_out] = law.logpdf(y), law.normal_scores(y)
+            mixture, y = mixture_at(fold.test, family, thetas, weights), to_numpy(fold.test.y)
+            log_density[fold.held_out], scores[fold.held_out] = mixture.logpdf(y), mixture.normal_scores(y)
         return cls(log_density, None if family.noise_dof is None else scores, folds.weight)
 
     def calibrated(self) -> np.ndarray:
-        """Log densities after calibration by the same rows, (n,): what can be had of these models."""
+        """Return log densities after calibration by the same rows, (n,)."""
         if self.scores is None:
             return self.log_density
         return self.log_density + Calibration.fit(self.scores, self.weight).log_slope(self.scores)
 
     def calibration(self) -> Calibration | None:
-        """The correction that the scores ask for; None where there are none."""
+        """Return the calibration fitted to the scores; None where there are none."""
         return None if self.scores is None else Calibration.fit(self.scores, self.weight)
 
 
 def mixture_at(rows: LaidOutRows, family: Family, thetas: Sequence[Theta], weights: np.ndarray) -> Mixture:
-    """Predictive law of an average of models at rows, on the standardised scale; outputs are a centre plus noise."""
+    """Return the predictive distribution of an average of models at rows, for outputs that are a centre plus noise."""
     U, V, _, _ = rows.block(rows.X, rows.y, None)
     U, V = to_numpy(U), to_numpy(V)
     gates = [w * log_sum_exp(with_zero_row(t.W) @ V)[1] for t, w in zip(thetas, weights, strict=True)]
@@ -138,7 +138,7 @@ def mixture_at(rows: LaidOutRows, family: Family, thetas: Sequence[Theta], weigh
 def _log_density(
     rows: LaidOutRows, problems: Sequence[Problem], thetas: Sequence[Theta], weights: np.ndarray
 ) -> np.ndarray:
-    """Log density of rows by an average of models, each fitted to the rows of a problem, (n,)."""
+    """Return the log density of rows by an average of models, each fitted to the rows of a problem, (n,)."""
     U, V, y, _ = rows.block(rows.X, rows.y, None)
     found = []
     for problem, t in zip(problems, thetas, strict=True):
@@ -150,7 +150,7 @@ def _log_density(
 
 
 def folds_of(task: Task, parameters: int, rng: np.random.Generator) -> Folds | None:
-    """Folds of the rows, or of a sample that can carry the parameters; None for too few rows."""
+    """Split the rows, or a sample that is large enough for the parameters, into folds; None for too few rows."""
     config, rows = task.config, task.searched
     wanted = max(config.rows.least_rows, min(config.rows.plenty * parameters, config.folds.most_rows))
     rows = rows.sample(wanted, rng) if wanted < config.rows.enough_rows * rows.n else rows.subset()
@@ -163,16 +163,16 @@ def folds_of(task: Task, parameters: int, rng: np.random.Generator) -> Folds | N
         held_out = np.flatnonzero(fold_of == f)
         train = rows.subset(np.flatnonzero(fold_of != f))
         test = rows.subset(held_out)
-        if task.resolution:  # else a law would be paid for spikes at the values that rounding allows
+        if task.resolution:  # else narrow peaks at the values that rounding allows would look good
             spread = to_device(task.step * (rng.random(test.n) - 0.5), test.y)
             test = replace(test, y=test.y + spread)
-        parts.append(Fold(train, test, held_out, _single(task.problem(1, train))))
+        parts.append(Fold(train, test, held_out, _single_regression(task.problem(1, train))))
     weight = np.ones(rows.n) if rows.weight is None else to_numpy(rows.weight)
     return Folds(rows, weight, tuple(parts))
 
 
-def _single(problem: Problem) -> Theta:
-    """The single regression of the rows of a problem."""
+def _single_regression(problem: Problem) -> Theta:
+    """Fit a single regression to the rows of a problem."""
     one = pooled_regression(problem)
     return one if isinstance(problem.family, GaussianFamily) else maximise(problem, one).theta
 
@@ -186,8 +186,8 @@ def _penalised(problem: Problem, penalty: float) -> Problem:
     return replace(problem, settings=replace(problem.settings, penalty=penalty))
 
 
-def _seen(folds: Folds, which: Sequence[int]) -> PerModelRows:
-    """The rows that models of the given folds are fitted to, and the regressions they are drawn to."""
+def _training_rows(folds: Folds, which: Sequence[int]) -> PerModelRows:
+    """Return the rows that models of the given folds are fitted to, and the regressions they are shrunk towards."""
     weight = np.ones((folds.n, len(folds.parts)))
     for f, fold in enumerate(folds.parts):
         weight[fold.held_out, f] = 0.0
@@ -207,10 +207,10 @@ def fit_folds(
     checks: int | None = None,
     on_step: OnStep | None = None,
 ) -> list[FoldFits]:
-    """Models of k experts for each fold and penalty: so many random starts each, and splits of a smaller model.
+    """Fit models of k experts for each fold and penalty, from random starts and splits of a smaller model.
 
-    All are one batch. Climbs are short, of so many checks: where many models are compared or averaged, the last steps
-    of each say little of rows not seen.
+    All are one batch. Runs are short, of `checks` comparisons: where many models are compared or averaged, the last
+    steps of each matter little for held-out rows.
     """
     config = task.config
     problems = tuple(_fold_problem(task, fold, k) for fold in folds.parts)
@@ -218,23 +218,23 @@ def fit_folds(
         return [FoldFits(k, tau, problems, tuple((fold.one,) for fold in folds.parts)) for tau in penalties]
     drawn: list[tuple[int, Theta]] = []
     for f, problem in enumerate(problems):
-        mine = drawn_starts(problem, by_turns(starts), 0, rng, config)
+        of_fold = drawn_starts(problem, by_turns(starts), 0, rng, config)
         if smaller is not None:
-            mine += grown_starts(problem, [smaller.thetas[f][0]], config, rng, config.folds.starts)
-        drawn += [(f, start.theta) for start in mine]
+            of_fold += grown_starts(problem, [smaller.thetas[f][0]], config, rng, config.folds.starts)
+        drawn += [(f, start.theta) for start in of_fold]
     which = [f for _ in penalties for f, _ in drawn]
     strengths = np.repeat(penalties, len(drawn))
-    ends = climbed(
+    results = run_briefly(
         task.problem(k, folds.rows),
         [theta for _ in penalties for _, theta in drawn],
         strengths,
         config,
         checks=checks,
-        per_model=_seen(folds, which),
+        per_model=_training_rows(folds, which),
         on_step=on_step,
     )
     found: dict[float, list[list[Theta]]] = {tau: [[] for _ in problems] for tau in penalties}
-    for i, theta in ends:
+    for i, theta in results:
         found[float(strengths[i])][which[i]].append(theta)
     return [
         FoldFits(k, tau, tuple(_penalised(one, tau) for one in problems), tuple(map(tuple, found[tau])))
@@ -242,7 +242,7 @@ def fit_folds(
     ]
 
 
-def climbed(
+def run_briefly(
     problem: Problem,
     starts: Sequence[Theta],
     penalties: Sequence[float] | np.ndarray,
@@ -252,7 +252,7 @@ def climbed(
     per_model: PerModelRows | None = None,
     on_step: OnStep | None = None,
 ) -> list[tuple[int, Theta]]:
-    """Starts climbed for a while, each under its penalty: their numbers and where they are then, best first."""
+    """Run the optimiser from starts for a while, each with its penalty; return their numbers and points, best first."""
     optimiser = make_optimiser(
         problem, ThetaBatch.of(starts), np.asarray(penalties), per_model=per_model, on_step=on_step
     )
@@ -269,24 +269,24 @@ def climbed(
 def converged(
     task: Task, folds: Folds, fits: FoldFits, penalties: Sequence[float], on_step: OnStep | None = None
 ) -> list[FoldFits]:
-    """The best model of each fold climbed to the top under each of the penalties, from all models there are."""
+    """Run all models of each fold to convergence with each of the penalties; return the best of each fold."""
     which = [f for _ in penalties for f, thetas in enumerate(fits.thetas) for _ in thetas]
-    thetas = [theta for _ in penalties for mine in fits.thetas for theta in mine]
+    thetas = [theta for _ in penalties for of_fold in fits.thetas for theta in of_fold]
     each = len(thetas) // len(penalties)
     strengths = [tau for tau in penalties for _ in range(each)]
     groups = [len(folds.parts) * (i // each) + f for i, f in enumerate(which)]  # of a penalty and a fold
-    ends = run_all(
+    results = run_all(
         task.problem(fits.k, folds.rows),
         [Start("fold", StartKind.FOLD, theta) for theta in thetas],
         task.config,
         strengths,
         groups=groups,
-        per_model=_seen(folds, which),
+        per_model=_training_rows(folds, which),
         on_step=on_step,
     )
     best: dict[int, Theta] = {}
-    for end in ranked(ends):
-        best.setdefault(end.group, end.start.theta)
+    for result in ranked(results):
+        best.setdefault(result.group, result.start.theta)
     count = len(folds.parts)
     return [
         FoldFits(

@@ -1,7 +1,7 @@
-"""Degrees of freedom that are given for each of the Student t experts: which expert has which is found by the fit.
+"""Degrees of freedom that are given for the Student t experts: the fit finds which expert has which.
 
 Experts have no order before a fit, so that a list of degrees of freedom says how many experts have each of them. The
-search knows one number, the geometric mean of those given. From its optimum the given ones are assigned to experts:
+search uses one number, the geometric mean of those given. From its optimum the given ones are assigned to experts:
 first by the slope of the likelihood over each expert's own number, then by exchanging those of two experts as long as
 that raises the likelihood.
 """
@@ -29,12 +29,12 @@ CLEAR = 1e-6  # gain in total log-likelihood for which degrees of freedom are ex
 
 
 def given_dof(family: Family) -> tuple[float, ...]:
-    """Degrees of freedom that are given for each expert, in no order; empty for any other family."""
+    """Return the degrees of freedom that are given for each expert, in no order; empty for any other family."""
     return family.expert_dof if isinstance(family, StudentFamily) else ()
 
 
 def searched_family(family: Family) -> Family:
-    """The family that a search begins with: one number of degrees of freedom for all experts."""
+    """Return the family of the search, with one number of degrees of freedom for all experts."""
     if not isinstance(family, StudentFamily) or not family.expert_dof:
         return family
     return replace(family.any_experts, dof=float(np.exp(np.mean(np.log(family.expert_dof)))))
@@ -58,10 +58,10 @@ def check_given_dof(family: Family, n_experts: Any, method: str) -> None:
 def fit_with_given_dof(
     task: Task, k: int, rng: np.random.Generator, warm: list[Start], given: tuple[float, ...]
 ) -> tuple[Task, Fitted]:
-    """A search, from whose optimum experts get the given degrees of freedom; the searched task, and the fit."""
+    """Search, then assign the given degrees of freedom to experts; return the searched task, and the fit."""
     if k != len(given):
         raise ValueError(
-            f"expert_dof has {len(given)} degrees of freedom, but the rows can carry {k} experts only: give fewer"
+            f"expert_dof has {len(given)} degrees of freedom, but there are rows for {k} experts only: give fewer"
         )
     found = fit_search(task, k, rng, warm=warm)
     if found.interrupted or found.optimum is None:
@@ -73,7 +73,7 @@ def fit_with_given_dof(
 
 
 def _assigned(task: Task, problem: Problem, theta: Theta, given: tuple[float, ...]) -> tuple[Theta, tuple[float, ...]]:
-    """The optimum near a point with the given degrees of freedom at the experts that suit them best, and the latter."""
+    """Return the optimum near a point with the best assignment of degrees of freedom, and that assignment."""
 
     def fitted(dof: tuple[float, ...], start: Theta) -> Fit:
         return maximise(with_expert_dof(problem, dof), start, task.control, task.config, near=True)

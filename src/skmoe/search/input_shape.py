@@ -1,4 +1,4 @@
-"""What a diagnosis tells of the inputs: their law, rank and range, and the gate along the experts."""
+"""The shape of the inputs for a diagnosis: skewness, rank and range, and the gate along the experts."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from skmoe.spectral.scores.fitting import is_gaussian, shape_of
 
 __all__ = ["InputShape", "input_shape"]
 
-LOOK_ROWS = 20_000  # rows from which skewness and kurtosis are taken
+ROWS = 20_000  # rows from which skewness and kurtosis are taken
 
 
 @dataclass(frozen=True)
 class InputShape:
-    """Shape of the inputs on the standardised scale, and how the gate lies to the experts there."""
+    """Shape of the inputs on the standardised scale, and the correlation of gate and experts on it."""
 
     skewness: float  # largest of any direction, by size
     kurtosis: float  # excess kurtosis, likewise
@@ -35,8 +35,8 @@ class InputShape:
 
 
 def input_shape(rows: ModelRows, moments: TableMoments, parameters: MoEParameters) -> InputShape:
-    """Look at a part of the rows, evenly spaced."""
-    index = np.arange(0, rows.n, -(-rows.n // LOOK_ROWS))
+    """Measure the shape of the inputs on some rows, evenly spaced."""
+    index = np.arange(0, rows.n, -(-rows.n // ROWS))
     arrays = take_rows((rows.X, rows.y, rows.weight), index)
     block = rows.block(*arrays)
     Z = to_numpy(block.V if rows.map.Dg > rows.map.intercept else block.U).T

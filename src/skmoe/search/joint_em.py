@@ -1,4 +1,4 @@
-"""Joint EM, experts and gate together from a random start: the baseline everyone uses, as strong as it can be made."""
+"""Joint EM, experts and gate together from a random start: the usual baseline, as strong as it can be made."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from skmoe.search.task import Task
 
 __all__ = ["JointEMResult", "fit_joint_em", "joint_em"]
 
-NOISE_FLOOR = 1e-6  # of the spread of y: keeps a perfect fit from dividing by zero
+NOISE_FLOOR = 1e-6  # of the standard deviation of y: keeps a perfect fit from dividing by zero
 SAME = 1e-3  # mean log-likelihood below the best within which a run ended at the same optimum
 
 
@@ -44,7 +44,7 @@ class JointEMResult:
 
 
 def _random_parameters(k: int, d: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Experts and gate vectors uniform on the unit sphere, the last gate vector zero: the paper's random start."""
+    """Draw the paper's random start: experts and gate vectors uniform on the unit sphere, the last gate vector zero."""
     A, W = (M / np.linalg.norm(M, axis=1, keepdims=True) for M in rng.standard_normal((2, k, d)))
     W[-1] = 0.0
     return A, W
@@ -135,14 +135,14 @@ def joint_em(
 
 
 def fit_joint_em(task: Task, k: int, rng: np.random.Generator, n_init: int) -> Fitted:
-    """The baseline for a table: EM from random labels, the best of `n_init` runs."""
-    control, whole, part = task.control, task.problem(k), task.problem(k, task.searched)
+    """Fit the baseline to a table: EM from random labels, the best of `n_init` runs."""
+    control, whole, searched = task.control, task.problem(k), task.problem(k, task.searched)
     runs, records = [], []
     for i in range(n_init):
-        start = labelled_start(part, random_labels(part, rng))
+        start = labelled_start(searched, random_labels(searched, rng))
         runs.append(run_em(whole, start, max_iter=control.max_iter, tol=control.tol))
-        level = task.in_callers_units(runs[-1].log_likelihood[-1])
-        records.append(StartRecord(f"random {i}", StartKind.RANDOM, level, Stage.ALL_ROWS))
+        log_likelihood = task.in_callers_units(runs[-1].log_likelihood[-1])
+        records.append(StartRecord(f"random {i}", StartKind.RANDOM, log_likelihood, Stage.ALL_ROWS))
         if control.progress is not None:
             best_so_far = max(r.log_likelihood for r in records)
             runs_left = control.seconds / (i + 1) * (n_init - i - 1)

@@ -1,4 +1,4 @@
-"""What L-BFGS remembers of many models that climb in lockstep."""
+"""The pairs that L-BFGS remembers of many models optimised in lockstep."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class Memory:
     r"""The last pairs (step s, fall of the gradient y) of each of S models, oldest first.
 
     The two-loop recursion for all models at once: with :math:`R_{ij} = s_i^\top y_j` for i <= j, both of its loops are
-    triangular systems in R. Pairs are scaled so that R has ones on its diagonal, however short the steps were. A pair
-    that is not there is zero.
+    triangular systems in R. Pairs are scaled so that R has ones on its diagonal, however short the steps were. Missing
+    pairs are zero.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Memory:
         self.products[rows] = np.eye(self.products.shape[1])
 
     def remember(self, rows: np.ndarray, step: np.ndarray, fall: np.ndarray) -> None:
-        """New pairs of the models `rows`; a model whose curvature is wrong forgets all."""
+        """Add pairs of the models `rows`; a model whose curvature is wrong forgets all."""
         product = np.vecdot(step, fall)
         right = product > 1e-10 * np.sqrt(np.vecdot(step, step) * np.vecdot(fall, fall))
         if not np.all(right):
@@ -56,7 +56,7 @@ class Memory:
         self.products[which, -1, -1] = 1.0
 
     def direction(self, gradient: np.ndarray, precondition: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        """Directions of optimiser (S, P)."""
+        """Return directions of ascent (S, P)."""
         used = np.linalg.solve(self.products, self.steps @ gradient[..., None])
         r = precondition(gradient - (used.mT @ self.falls)[:, 0, :])
         back = np.linalg.solve(self.products.mT, used - self.falls @ r[..., None])

@@ -1,4 +1,4 @@
-"""The way into a fit: rows and settings that were checked, to a fitted model by one of the methods."""
+"""Fits by each of the methods, from rows and settings that were checked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from skmoe.likelihood import MappedRows
 from skmoe.model.families import StudentFamily
 from skmoe.search.checkpoint import Checkpoint
 from skmoe.search.config import SearchConfig
-from skmoe.search.ensemble import Members, average
+from skmoe.search.ensemble import Ensemble, average
 from skmoe.search.finish import maximise
 from skmoe.search.fitting import Fitted, fit_search, interrupted_at
 from skmoe.search.given_dof import fit_with_given_dof
@@ -46,7 +46,7 @@ __all__ = ["Learned", "Request", "learn"]
 
 @dataclass(frozen=True)
 class Request:
-    """How a model is to be learned.
+    """Settings of a fit.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class Request:
     options : SpectralOptions
         Choices of "spectral".
     averaging : int
-        Models that share in predictions.
+        Models whose predictions are averaged.
     calibrated : bool
         Whether rows are to be held out for calibration.
     """
@@ -77,7 +77,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Learned:
-    """A fitted model, what was seen of the rows, what was chosen by rows held out, and models averaged, if any."""
+    """A fitted model, the shape of the inputs, choices by held-out rows, and averaged models, if any."""
 
     fitted: Fitted
     inputs: InputShape
@@ -85,7 +85,7 @@ class Learned:
     n_searched: int
     task: Task | None = None
     choice: Choice | None = None
-    members: Members | None = None
+    ensemble: Ensemble | None = None
 
 
 def learn(
@@ -96,7 +96,7 @@ def learn(
     control: Control,
     config: SearchConfig,
 ) -> Learned:
-    """Learn a model by the method asked for."""
+    """Fit a model by the method of the request."""
     if request.checkpoint is not None and request.method != "auto":
         raise ValueError(f'checkpoint is for method="auto"; method is {request.method!r}')
     if request.averaging and request.method != "auto":
@@ -110,20 +110,24 @@ def learn(
         checkpoint = Checkpoint(request.checkpoint, request.settings, table, (task.map.De, task.map.Dg), rng)
         task = replace(task, control=replace(control, checkpoint=checkpoint))
     if request.method == "joint-em":
-        fitted, choice, members = fit_joint_em(task, _experts_carried(task, request), rng, request.n_init), None, None
+        fitted, choice, ensemble = (
+            fit_joint_em(task, _supported_experts(task, request), rng, request.n_init),
+            None,
+            None,
+        )
     else:
-        task, fitted, choice, members = _learn_search(task, request, rng)
+        task, fitted, choice, ensemble = _learn_search(task, request, rng)
     shape = input_shape(task.searched, task.moments, fitted.parameters)
     searched = task.searched.n if task.sampled else task.n_rows
-    return Learned(fitted, shape, task.n_rows, searched, task, choice, members)
+    return Learned(fitted, shape, task.n_rows, searched, task, choice, ensemble)
 
 
 def _learn_search(
     task: Task, request: Request, rng: np.random.Generator
-) -> tuple[Task, Fitted, Choice | None, Members | None]:
-    """Choose what was left open by rows held out, search for the optimum of that, and average models if asked to."""
+) -> tuple[Task, Fitted, Choice | None, Ensemble | None]:
+    """Choose what was left open by held-out rows, search for the optimum, and average models if wanted."""
     auto = request.n_experts == "auto"
-    n_experts = request.n_experts if auto else _experts_carried(task, request)
+    n_experts = request.n_experts if auto else _supported_experts(task, request)
     penalty = task.spec.penalty
     strength = task.config.folds.penalties[0] if isinstance(penalty, str) else float(penalty)
     pooled = pooled_coefficients(task.spec, task.moments, task.map)
@@ -131,9 +135,9 @@ def _learn_search(
         one = task.problem(1, task.searched)
         pooled = maximise(one, pooled_regression(one)).theta.A[0]
     task = replace(task, penalty=strength, pooled=pooled)
-    if strength < min(task.config.folds.penalties) and (isinstance(n_experts, str) or task.carries(n_experts)):
+    if strength < min(task.config.folds.penalties) and (isinstance(n_experts, str) or task.supports(n_experts)):
         task = replace(task, config=task.config.wider(task.config.moves.unpenalised))
-    if not (auto or request.averaging) and not _questions(task, request, int(n_experts)):
+    if not (auto or request.averaging) and not _needs_folds(task, request, int(n_experts)):
         return *_fit(task, int(n_experts), rng, []), None, None
     choice = choose(task, n_experts, request.averaging, rng)
     task = replace(task, penalty=choice.penalty)
@@ -142,18 +146,18 @@ def _learn_search(
     warm = [] if choice.fits is None else choice.fits.best
     starts = [Start(f"fold {i}", StartKind.FOLD, theta) for i, theta in enumerate(warm)]
     task, fitted = _fit(task, choice.k, rng, starts if choice.k > 1 else [])
-    members = average(task, choice, request.averaging) if request.averaging else None
-    return task, fitted, choice, members
+    ensemble = average(task, choice, request.averaging) if request.averaging else None
+    return task, fitted, choice, ensemble
 
 
-def _questions(task: Task, request: Request, k: int) -> bool:
-    """Whether rows are to be held out for a number of experts that is known: to calibrate, or to choose the penalty."""
+def _needs_folds(task: Task, request: Request, k: int) -> bool:
+    """Return whether rows are held out for a given number of experts: to calibrate, or to choose the penalty."""
     calibrated = request.calibrated and not task.sampled
     return k > 1 and (calibrated or (isinstance(task.spec.penalty, str) and task.few_rows(k)))
 
 
 def _fit(task: Task, k: int, rng: np.random.Generator, warm: list[Start]) -> tuple[Task, Fitted]:
-    """Search for the optimum; where the family has degrees of freedom to be learned or assigned, over these as well."""
+    """Search for the optimum, over degrees of freedom as well where the family learns or assigns them."""
     family = task.spec.family
     if isinstance(family, StudentFamily) and family.learned:
         return fit_with_dof(task, k, rng, warm)
@@ -162,8 +166,8 @@ def _fit(task: Task, k: int, rng: np.random.Generator, warm: list[Start]) -> tup
     return task, fit_search(task, k, rng, warm=warm)
 
 
-def _experts_carried(task: Task, request: Request) -> int:
-    """The number of experts asked for, or as many as the rows can carry, with a warning."""
+def _supported_experts(task: Task, request: Request) -> int:
+    """Return the number of experts asked for, or the largest that there are enough rows for, with a warning."""
     if isinstance(request.n_experts, str):
         raise ValueError(f'method={request.method!r} needs a number of experts; n_experts="auto" is for method="auto"')
     # rows that stand for many may be few different ones
@@ -171,7 +175,7 @@ def _experts_carried(task: Task, request: Request) -> int:
     if k <= most:
         return k
     warnings.warn(
-        f"{k} experts ask for more than {task.n_rows} rows of {len(task.moments.mean)} columns can carry (two rows "
+        f"{k} experts ask for more than {task.n_rows} rows of {len(task.moments.mean)} columns support (two rows "
         f"per coefficient of an expert, one that differs per expert); {most} fitted instead: use fewer experts or more "
         "rows",
         stacklevel=5,

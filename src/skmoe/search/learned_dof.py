@@ -1,6 +1,6 @@
 """Degrees of freedom of Student t experts, learned beside everything else: the profile likelihood over them.
 
-The search knows one number of degrees of freedom. From its optimum the likelihood is maximised over all parameters for
+The search uses one number of degrees of freedom. From its optimum the likelihood is maximised over all parameters for
 other numbers, until the best is found; the search is repeated there, with that optimum among its starts. Degrees of
 freedom of each expert are learned last, from the optimum with one number for all.
 """
@@ -22,16 +22,16 @@ from skmoe.search.task import Task
 __all__ = ["fit_with_dof", "slopes_over_dof", "with_expert_dof"]
 
 GRID = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, MOST_LEARNED)  # compared first: the profile may have a maximum at either end
-HEAVY = 1.0  # degrees of freedom of a search that gross errors do not lead astray
+HEAVY = 1.0  # degrees of freedom of a search that is robust to gross errors
 EXACT = 1e-3  # relative, to which they are found
 STEP = 1e-3  # of differences over their log
 
 
 def fit_with_dof(task: Task, k: int, rng: np.random.Generator, warm: list[Start]) -> tuple[Task, Fitted]:
-    """A search whose family's degrees of freedom are learned; the task with the number for all, and the fit."""
+    """Search and learn the degrees of freedom; return the task with the number for all experts, and the fit."""
     first = fit_search(task, k, rng, warm=warm)
     if first.optimum is not None and not first.optimum.fit.admissible and not first.interrupted:
-        # an expert of gross errors alone: with heavier tails they draw no start after them
+        # an expert of gross errors alone: with heavier tails they do not determine starts
         first = fit_search(_at_dof(task, HEAVY), k, rng, warm=warm)
     if first.interrupted or first.optimum is None:
         return task, first
@@ -40,29 +40,29 @@ def fit_with_dof(task: Task, k: int, rng: np.random.Generator, warm: list[Start]
     if again.interrupted or again.optimum is None:
         return task, again
     task, theta = _best_dof(task, k, again.optimum.fit.theta)
-    whole, to_tell = task.problem(k), task
+    whole, reported = task.problem(k), task
     assert isinstance(whole.family, StudentFamily)
     if whole.family.per_expert:
         whole, theta = _best_dof_each(task, whole, theta)
-        to_tell = replace(task, spec=replace(task.spec, family=whole.family))
+        reported = replace(task, spec=replace(task.spec, family=whole.family))
     fit = maximise(whole, theta, task.control, task.config, near=True)
     curvature = _with_unknown_dof(whole, fit)
-    fitted = again.at(to_tell, whole, replace(fit, curvature=curvature))
+    fitted = again.at(reported, whole, replace(fit, curvature=curvature))
     return task, replace(fitted, n_parameters=fitted.n_parameters + len(_log_dof(whole)))
 
 
 def _log_dof(problem: Problem) -> np.ndarray:
-    """Logs of the degrees of freedom: one number, or one for each expert."""
+    """Return logs of the degrees of freedom: one number, or one for each expert."""
     return np.log(np.atleast_1d(problem.family.noise_dof))
 
 
 def _bounds(family: StudentFamily) -> tuple[float, float]:
-    """Logs of the fewest and the most degrees of freedom that are learned."""
+    """Return logs of the fewest and the most degrees of freedom that are learned."""
     return float(np.log(family.least_dof)), float(np.log(MOST_LEARNED))
 
 
 def _with_dof(problem: Problem, log_dof: np.ndarray | float) -> Problem:
-    """The problem with other degrees of freedom: one number for all, or one for each expert."""
+    """Return the problem with other degrees of freedom: one number for all, or one for each expert."""
     dof = np.exp(np.atleast_1d(log_dof))
     assert isinstance(problem.family, StudentFamily)
     if problem.family.expert_dof:
@@ -71,13 +71,13 @@ def _with_dof(problem: Problem, log_dof: np.ndarray | float) -> Problem:
 
 
 def _at_dof(task: Task, dof: float) -> Task:
-    """The task with one number of degrees of freedom for all experts."""
+    """Return the task with one number of degrees of freedom for all experts."""
     assert isinstance(task.spec.family, StudentFamily)
     return replace(task, spec=replace(task.spec, family=replace(task.spec.family, dof=dof)))
 
 
 def _best_dof(task: Task, k: int, theta: Theta) -> tuple[Task, Theta]:
-    """The task with the best degrees of freedom for all experts near a point, and the optimum there."""
+    """Return the task with the best degrees of freedom for all experts near a point, and the optimum with these."""
     problem = task.problem(k, task.searched)
     found: dict[float, Fit] = {}
 
@@ -92,10 +92,10 @@ def _best_dof(task: Task, k: int, theta: Theta) -> tuple[Task, Theta]:
 
     family = task.spec.family
     assert isinstance(family, StudentFamily)
-    least, here = family.least_dof, float(np.log(family.dof))
+    least, current = family.least_dof, float(np.log(family.dof))
     grid = np.log([least, *(dof for dof in GRID if dof > least)])
     # outward from where the optimum was found, so that each fit starts from its neighbour's
-    for log_dof in sorted(grid.tolist(), key=lambda other: abs(other - here)):
+    for log_dof in sorted(grid.tolist(), key=lambda other: abs(other - current)):
         loss(log_dof)
     place = grid.tolist().index(max(grid.tolist(), key=rank))
     bounds = float(grid[max(place - 1, 0)]), float(grid[min(place + 1, len(grid) - 1)])
@@ -105,7 +105,7 @@ def _best_dof(task: Task, k: int, theta: Theta) -> tuple[Task, Theta]:
 
 
 def _best_dof_each(task: Task, problem: Problem, theta: Theta) -> tuple[Problem, Theta]:
-    """The problem with the best degrees of freedom for each expert near a point, and the optimum there.
+    """Return the problem with the best degrees of freedom for each expert near a point, and the optimum with these.
 
     The slope of the profile likelihood is that of the likelihood with other parameters held, by differences.
     """
@@ -114,11 +114,11 @@ def _best_dof_each(task: Task, problem: Problem, theta: Theta) -> tuple[Problem,
     best: list[tuple[bool, float, Problem, Theta]] = []
 
     def loss(log_dof: np.ndarray) -> tuple[float, np.ndarray]:
-        here = _with_dof(begin, log_dof)
-        fit = maximise(here, best[0][3] if best else theta, task.control, task.config, near=True)
+        trial = _with_dof(begin, log_dof)
+        fit = maximise(trial, best[0][3] if best else theta, task.control, task.config, near=True)
         if not best or (fit.admissible, fit.objective) > best[0][:2]:
-            best[:] = [(fit.admissible, fit.objective, here, fit.theta)]
-        return -fit.objective, -_slopes(here, fit.theta)
+            best[:] = [(fit.admissible, fit.objective, trial, fit.theta)]
+        return -fit.objective, -_slopes(trial, fit.theta)
 
     bounds = [_bounds(family)] * problem.k
     optimize.minimize(
@@ -128,45 +128,45 @@ def _best_dof_each(task: Task, problem: Problem, theta: Theta) -> tuple[Problem,
 
 
 def _slopes(problem: Problem, theta: Theta) -> np.ndarray:
-    """Slopes of the objective over the log of each expert's degrees of freedom, by differences, (k,)."""
+    """Return slopes of the objective over the log of each expert's degrees of freedom, by differences, (k,)."""
     steps = STEP * np.eye(problem.k)
-    ends = [
+    objectives = [
         [gradient(_with_dof(problem, _log_dof(problem) + s * step), theta).objective for s in (-1, 1)] for step in steps
     ]
-    return np.array([(high - low) / (2 * STEP) for low, high in ends])
+    return np.array([(high - low) / (2 * STEP) for low, high in objectives])
 
 
 def slopes_over_dof(problem: Problem, theta: Theta) -> np.ndarray:
-    """How fast the objective rises with the log of each expert's own degrees of freedom, from one number for all."""
+    """Return slopes of the objective over the log of each expert's degrees of freedom, from one number for all."""
     return _slopes(_one_each(problem), theta)
 
 
 def with_expert_dof(problem: Problem, dof: tuple[float, ...]) -> Problem:
-    """The problem with degrees of freedom for each expert."""
+    """Return the problem with degrees of freedom for each expert."""
     assert isinstance(problem.family, StudentFamily)
     return replace(problem, family=replace(problem.family, expert_dof=dof))
 
 
 def _one_each(problem: Problem) -> Problem:
-    """The problem with the number of all experts at each of them."""
+    """Return the problem with the number for all experts given for each of them."""
     assert isinstance(problem.family, StudentFamily)
     return with_expert_dof(problem, (problem.family.dof,) * problem.k)
 
 
 def _with_unknown_dof(problem: Problem, fit: Fit) -> Curvature:
-    """The information that is left of the parameters when the degrees of freedom are unknown too.
+    """Return the information on the parameters when the degrees of freedom are estimated too.
 
     With C and D the mixed and own second derivatives over the logs of the degrees of freedom, by differences, it is
-    H - C inv(D) C'. Those at a bound cost nothing: at the upper one the law is Gaussian for all that rows tell, and the
+    H - C inv(D) C'. Those at a bound count as known: at the upper one the distribution is practically Gaussian, and the
     lower one is given.
     """
-    here, log_dof = fit.curvature, _log_dof(problem)
+    curvature, log_dof = fit.curvature, _log_dof(problem)
     m = len(log_dof)
     assert isinstance(problem.family, StudentFamily)
     lower, upper = _bounds(problem.family)
     inside = [i for i in range(m) if lower + EXACT < log_dof[i] < upper - EXACT]
     if not inside:
-        return here
+        return curvature
 
     def at(*moves: tuple[int, int]) -> Gradient:
         shift = np.zeros(m)
@@ -174,16 +174,16 @@ def _with_unknown_dof(problem: Problem, fit: Fit) -> Curvature:
             shift[i] += sign * STEP
         return gradient(_with_dof(problem, log_dof + shift), fit.theta)
 
-    C, D = np.zeros((len(here.gradient), len(inside))), np.zeros((len(inside), len(inside)))
+    C, D = np.zeros((len(curvature.gradient), len(inside))), np.zeros((len(inside), len(inside)))
     for a, i in enumerate(inside):
         low, high = at((i, -1)), at((i, 1))
         C[:, a] = -(high.gradient - low.gradient) / (2 * STEP)
-        D[a, a] = -(high.objective - 2 * here.objective + low.objective) / STEP**2
+        D[a, a] = -(high.objective - 2 * curvature.objective + low.objective) / STEP**2
         for b, j in enumerate(inside[:a]):
             mixed = sum(s * t * at((i, s), (j, t)).objective for s in (-1, 1) for t in (-1, 1))
             D[a, b] = D[b, a] = -mixed / (4 * STEP**2)
     free = np.ix_(fit.free, fit.free)
-    own = D - C[fit.free].T @ np.linalg.solve(here.information[free], C[fit.free])
-    if not np.min(np.linalg.eigvalsh(own)) > 0:
-        return here
-    return replace(here, information=here.information - C @ np.linalg.solve(D, C.T))
+    left = D - C[fit.free].T @ np.linalg.solve(curvature.information[free], C[fit.free])
+    if not np.min(np.linalg.eigvalsh(left)) > 0:
+        return curvature
+    return replace(curvature, information=curvature.information - C @ np.linalg.solve(D, C.T))

@@ -1,8 +1,8 @@
 """The number of experts and the strength of the penalty, chosen by the log density of held-out rows.
 
-A larger number of experts is taken where held-out rows gain more than a standard error by it, and the more the fewer of
-its experts are seen again across folds. The penalty is chosen after the number, and stays at its default unless another
-strength gains more than a standard error.
+A larger number of experts is taken where held-out rows gain more than a standard error by it; the less stable its
+experts are across folds, the more they must gain. The penalty is chosen after the number, and stays at its default
+unless another strength gains more than a standard error.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from skmoe.search.folds import (
     FoldFits,
     Folds,
     HeldOut,
-    climbed,
     converged,
     fit_folds,
     folds_of,
+    run_briefly,
 )
 from skmoe.search.records import OutOfTimeError, Progress
 from skmoe.search.stability import memberships, stability
@@ -33,7 +33,7 @@ __all__ = ["Choice", "Tried", "choose", "gain"]
 
 @dataclass(frozen=True)
 class Tried:
-    """What rows say of one number of experts.
+    """Models with one number of experts, and their evaluation.
 
     Attributes
     ----------
@@ -42,8 +42,8 @@ class Tried:
         Log densities of held-out rows, calibrated, on the standardised scale.
     averaged : float
         Mean of the same for the average of all models fitted with so many experts; NaN where no average is asked for.
-    seen : float
-        Share of the experts that are seen in the best fit of another fold, mean over folds and other folds.
+    stability : float
+        Share of the experts that have a match in the best fit of another fold, mean over folds and other folds.
     fits : list of FoldFits
         One for each strength of the penalty.
     theta : Theta
@@ -56,7 +56,7 @@ class Tried:
     k: int
     held_out: np.ndarray
     averaged: float
-    seen: float
+    stability: float
     fits: list[FoldFits]
     theta: Theta
     log_likelihood: float
@@ -64,17 +64,17 @@ class Tried:
     n_parameters: int
 
     def bic(self, n: float) -> float:
-        """Bayes' criterion; smaller is better."""
+        """Return Bayes' criterion; smaller is better."""
         return self.n_parameters * float(np.log(n)) - 2 * n * self.log_likelihood
 
     def icl(self, n: float) -> float:
-        """Bayes' criterion with the entropy of the responsibilities; smaller is better."""
+        """Return Bayes' criterion with the entropy of the responsibilities; smaller is better."""
         return self.bic(n) + 2 * n * self.entropy
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The number of experts and the penalty chosen, and what led to them.
+    """The number of experts and the penalty chosen, and the comparisons that led to them.
 
     Attributes
     ----------
@@ -103,29 +103,29 @@ class Choice:
 def choose(task: Task, n_experts: int | str, averaging: int, rng: np.random.Generator) -> Choice:
     """Choose what was left open: the number of experts, the penalty, or neither, where folds serve calibration only."""
     config, chosen = task.config, task.spec.penalty == "auto"
-    ladder = _ladder(task, averaging) if isinstance(n_experts, str) else [int(n_experts)]
+    numbers = _numbers_to_try(task, averaging) if isinstance(n_experts, str) else [int(n_experts)]
     fixed = not isinstance(n_experts, str) and not averaging
-    folds = folds_of(task, task.problem(ladder[-1]).n_parameters, rng)
+    folds = folds_of(task, task.problem(numbers[-1]).n_parameters, rng)
     if folds is None:
-        return Choice(ladder[0], task.penalty)
+        return Choice(numbers[0], task.penalty)
     if fixed:
-        return _of_number(task, folds, ladder[0], chosen, rng)
+        return _of_number(task, folds, numbers[0], chosen, rng)
     strengths = [task.penalty]
     if averaging and chosen and task.few_rows(2):
         strengths.append(config.folds.ensemble_penalty)
     starts = max(config.folds.starts, -(-averaging // len(folds.parts)))
     tried: list[Tried] = []
     try:
-        for k in ladder:
-            tell = _Teller(task, k, ladder[-1])
+        for k in numbers:
+            progress = _ProgressCallback(task, k, numbers[-1])
             smaller = tried[-1].fits[0] if tried else None
-            fits = fit_folds(task, folds, k, strengths, starts, rng, smaller=smaller, on_step=tell)
-            tried.append(_judged(task, folds, fits, averaging, tell))
+            fits = fit_folds(task, folds, k, strengths, starts, rng, smaller=smaller, on_step=progress)
+            tried.append(_evaluated(task, folds, fits, averaging, progress))
             if _enough(tried, averaging, folds, config):
                 break
     except (KeyboardInterrupt, OutOfTimeError):
         if not tried:
-            return _stopped(task, ladder[0], tell)
+            return _stopped(task, numbers[0], progress)
         best = _simplest(tried, folds, config)
         return Choice(best.k, task.penalty, tried=tried, stopped_at=best.theta)
     best = _simplest(tried, folds, config)
@@ -133,43 +133,40 @@ def choose(task: Task, n_experts: int | str, averaging: int, rng: np.random.Gene
     if best.k == 1:
         return choice
     try:
-        tops = best.fits[0].of_best()
-        return _with_penalty(task, folds, choice, tops, chosen, _Teller(task, best.k, best.k))
+        return _with_penalty(
+            task, folds, choice, best.fits[0].of_best(), chosen, _ProgressCallback(task, best.k, best.k)
+        )
     except (KeyboardInterrupt, OutOfTimeError):
         return replace(choice, fits=None, stopped_at=best.theta)
 
 
 def _of_number(task: Task, folds: Folds, k: int, chosen: bool, rng: np.random.Generator) -> Choice:
-    """The same for a number that was asked for: nothing is compared with it, so its fits go to the top at once."""
-    tell = _Teller(task, k, k)
+    """Choose the penalty for a given number of experts, whose fits converge at once: nothing is compared."""
+    progress = _ProgressCallback(task, k, k)
     try:
-        (fits,) = fit_folds(task, folds, k, [task.penalty], task.config.folds.starts, rng, checks=0, on_step=tell)
-        return _with_penalty(task, folds, Choice(k, task.penalty, folds), fits, chosen, tell)
+        (fits,) = fit_folds(task, folds, k, [task.penalty], task.config.folds.starts, rng, checks=0, on_step=progress)
+        return _with_penalty(task, folds, Choice(k, task.penalty, folds), fits, chosen, progress)
     except (KeyboardInterrupt, OutOfTimeError):
-        return _stopped(task, k, tell)
+        return _stopped(task, k, progress)
 
 
-def _stopped(task: Task, k: int, tell: _Teller) -> Choice:
-    """What there is of a number of experts when a fit is stopped before anything was chosen."""
-    if tell.theta is None:  # nothing to keep yet
+def _stopped(task: Task, k: int, progress: _ProgressCallback) -> Choice:
+    """Return what is known when a fit is stopped before anything was chosen."""
+    if progress.theta is None:  # nothing is known yet
         raise KeyboardInterrupt
-    return Choice(k, task.penalty, stopped_at=tell.theta)
+    return Choice(k, task.penalty, stopped_at=progress.theta)
 
 
-def _ladder(task: Task, averaging: int) -> list[int]:
-    """Numbers of experts to try: those whose parameters, gate and noise among them, the rows can carry."""
+def _numbers_to_try(task: Task, averaging: int) -> list[int]:
+    """Return the numbers of experts to try: those for whose parameters there are enough rows."""
     config = task.config
     most = config.number.numbers[-1] if averaging else config.number.most_experts
     most = min(most, most_experts(task.spec, task.moments, config))
-
-    def carried(k: int) -> bool:
-        return k <= most and task.carries(k)
-
-    return [1, *(k for k in config.number.numbers if k > 1 and carried(k))]
+    return [1, *(k for k in config.number.numbers if 1 < k <= most and task.supports(k))]
 
 
-class _Teller:
-    """Tells of progress while models are fitted to folds, ends a fit that is out of time, and notes the best so far."""
+class _ProgressCallback:
+    """Reports progress while models are fitted to folds, ends a fit that is out of time, and notes the best so far."""
 
     def __init__(self, task: Task, k: int, most: int) -> None:
         self.task, self.k, self.most = task, k, most
@@ -179,21 +176,21 @@ class _Teller:
         control, best = self.task.control, int(np.argmax(optimiser.objective))
         self.theta = optimiser.batch.theta(best)
         if control.progress is not None:
-            level = self.task.in_callers_units(float(optimiser.log_likelihood[best]))
-            where = self.k, next(control.steps), level, self.most
+            log_likelihood = self.task.in_callers_units(float(optimiser.log_likelihood[best]))
+            where = self.k, next(control.steps), log_likelihood, self.most
             control.progress(Progress("folds", *where, 0, 0, control.seconds, control.seconds_left))
         if control.out_of_time:
             raise OutOfTimeError
 
 
-def _judged(task: Task, folds: Folds, fits: list[FoldFits], averaging: int, tell: OnStep) -> Tried:
-    """What held-out rows and criteria say of models fitted to folds."""
+def _evaluated(task: Task, folds: Folds, fits: list[FoldFits], averaging: int, on_step: OnStep) -> Tried:
+    """Evaluate models fitted to folds by held-out rows and criteria."""
     k = fits[0].k
     problem = task.problem(k, folds.rows)
     theta = fits[0].best[0]
     if k > 1:
         best = fits[0].best
-        theta = climbed(problem, best, [task.penalty] * len(best), task.config, on_step=tell)[0][1]
+        theta = run_briefly(problem, best, [task.penalty] * len(best), task.config, on_step=on_step)[0][1]
     averaged = float("nan")
     if averaging:
         density = HeldOut.of(folds, fits, [1 / len(fits)] * len(fits)).calibrated()
@@ -202,7 +199,7 @@ def _judged(task: Task, folds: Folds, fits: list[FoldFits], averaging: int, tell
         k,
         HeldOut.of(folds, [fits[0].of_best()], [1.0]).calibrated(),
         averaged,
-        _seen_again(folds, fits[0]),
+        _stability(folds, fits[0]),
         fits,
         theta,
         mean_log_likelihood(problem, theta),
@@ -212,7 +209,7 @@ def _judged(task: Task, folds: Folds, fits: list[FoldFits], averaging: int, tell
 
 
 def _enough(tried: list[Tried], averaging: int, folds: Folds, config: SearchConfig) -> bool:
-    """Whether the last few numbers tried gained nothing, for a single model and, where asked for, an average."""
+    """Return whether the last few numbers tried gained nothing, for a single model and, if wanted, an average."""
     idle = len(tried) - 1 - tried.index(_best_number(tried, config.number.most_experts, folds))
     if averaging:
         idle = min(idle, len(tried) - 1 - int(np.argmax([t.averaged for t in tried])))
@@ -220,7 +217,7 @@ def _enough(tried: list[Tried], averaging: int, folds: Folds, config: SearchConf
 
 
 def gain(better: np.ndarray, other: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
-    """Mean gain in log density over rows, and its standard error."""
+    """Return the mean gain in log density over rows, and its standard error."""
     gains = better - other
     mean = float(np.average(gains, weights=weight))
     spread = float(np.average((gains - mean) ** 2, weights=weight)) ** 0.5
@@ -228,7 +225,7 @@ def gain(better: np.ndarray, other: np.ndarray, weight: np.ndarray) -> tuple[flo
 
 
 def _best_number(tried: list[Tried], most: int, folds: Folds) -> Tried:
-    """The last number of experts that gained more than a standard error over the best before it."""
+    """Return the last number of experts that gained more than a standard error over the best before it."""
     best = tried[0]
     for t in tried[1:]:
         mean, error = gain(t.held_out, best.held_out, folds.weight)
@@ -238,36 +235,36 @@ def _best_number(tried: list[Tried], most: int, folds: Folds) -> Tried:
 
 
 def _simplest(tried: list[Tried], folds: Folds, config: SearchConfig) -> Tried:
-    """The smallest number of experts over which the best one gains too little."""
+    """Return the smallest number of experts over which the best one gains too little."""
     best = _best_number(tried, config.number.most_experts, folds)
     for t in tried[: tried.index(best)]:
         mean, error = gain(best.held_out, t.held_out, folds.weight)
-        if mean <= max(error, config.number.unseen_gain * (1 - best.seen)):
+        if mean <= max(error, config.number.unseen_gain * (1 - best.stability)):
             return t
     return best
 
 
-def _seen_again(folds: Folds, fits: FoldFits) -> float:
-    """Share of the experts of each fold's best fit that are seen in the best fit of another fold."""
+def _stability(folds: Folds, fits: FoldFits) -> float:
+    """Return the share of experts of each fold's best fit that have a match in the best fit of another fold."""
     if fits.k == 1:
         return 1.0
     each = [memberships(folds.rows, one.family, theta) for one, theta in zip(fits.problems, fits.best, strict=True)]
-    others = [[R for R in each if R is not own] for own in each]
+    others = [[R for R in each if R is not one] for one in each]
     return float(np.mean([stability(R, rest, folds.weight) for R, rest in zip(each, others, strict=True)]))
 
 
-def _with_penalty(task: Task, folds: Folds, choice: Choice, fits: FoldFits, chosen: bool, tell: OnStep) -> Choice:
-    """The choice with models of the folds at the top, and, if asked for, the strength that held-out rows prefer."""
+def _with_penalty(task: Task, folds: Folds, choice: Choice, fits: FoldFits, chosen: bool, on_step: OnStep) -> Choice:
+    """Return the choice with converged models of the folds and, if wanted, the penalty that held-out rows prefer."""
     config = task.config
-    candidates = converged(task, folds, fits, [task.penalty], tell)
+    candidates = converged(task, folds, fits, [task.penalty], on_step)
     if not (chosen and task.few_rows(fits.k)):
         return replace(choice, fits=candidates[0])
     others = [tau for tau in config.folds.penalties if tau != task.penalty]
-    candidates += converged(task, folds, candidates[0], others, tell)
+    candidates += converged(task, folds, candidates[0], others, on_step)
     densities = [HeldOut.of(folds, [fits], [1.0]).calibrated() for fits in candidates]
     means = [float(np.average(d, weights=folds.weight)) for d in densities]
     best = int(np.argmax(means))
     mean, error = gain(densities[best], densities[0], folds.weight)
     won = candidates[best if mean > error else 0]
-    told = sorted((fits.penalty, task.in_callers_units(m)) for fits, m in zip(candidates, means, strict=True))
-    return replace(choice, penalty=won.penalty, fits=won, penalties=told)
+    compared = sorted((fits.penalty, task.in_callers_units(m)) for fits, m in zip(candidates, means, strict=True))
+    return replace(choice, penalty=won.penalty, fits=won, penalties=compared)

@@ -1,4 +1,4 @@
-"""A climb of the likelihood: points at which sums are taken once, EM steps and Newton steps that never go down.
+"""An optimiser of one model by EM and Newton steps that never lower the objective; sums are computed once a point.
 
 One EM step is Newton on the gate's convex problem (one step, or as many as it takes), weighted least squares for linear
 experts or one Gauss-Newton step for others, and the noise. A step that would lower the objective is halved until it
@@ -21,23 +21,23 @@ from skmoe.search.solvers import cholesky, saddle_step, solve_each
 
 __all__ = ["Optimiser", "Point", "em_step"]
 
-ROUNDING = 1e-13  # in a mean of n terms, must not be taken for a loss
+ROUNDING = 1e-13  # in a mean of n terms, which is no loss
 SUFFICIENT = 1e-4  # part of the gain that a gradient promises which a step must reach
 NEWTON_SIZES = (1.0, 0.25, 0.0625)
-SMALLEST = 1e-8  # part of an EM step below which no optimiser is left above rounding
+SMALLEST = 1e-8  # part of an EM step below which it gains nothing above rounding
 
 
 class Point:
-    """A point, and the sums over rows there: each is taken when it is first asked for, and once."""
+    """A point and the sums over rows at it: each is computed when it is first needed, and once."""
 
     def __init__(self, problem: Problem, theta: Theta, curvature: Curvature | None = None) -> None:
         self.problem, self.theta = problem, theta
         if curvature is not None:
             self.curvature = curvature
 
-    def taking(self, what: str) -> Point:
-        """The point, with one kind of sums taken: "em", "gradient" or "curvature"."""
-        getattr(self, what)
+    def with_sums(self, kind: str) -> Point:
+        """Return the point with one kind of sums computed: "em", "gradient" or "curvature"."""
+        getattr(self, kind)
         return self
 
     @cached_property
@@ -52,33 +52,33 @@ class Point:
 
     @cached_property
     def gradient(self) -> Gradient:
-        """Gradient alone, or with the information where that is there."""
+        """Gradient, with the information where that is known."""
         return self.curvature if "curvature" in vars(self) else gradient(self.problem, self.theta)
 
     @property
-    def _any(self) -> EMSums | Gradient:
-        """Whatever sums are there; those of EM where none are."""
+    def _known(self) -> EMSums | Gradient:
+        """Sums that are known; those of EM where none are."""
         known = vars(self)
         return known.get("curvature") or known.get("gradient") or self.em
 
     @property
     def objective(self) -> float:
         """Mean log-likelihood less the penalty."""
-        return self._any.objective
+        return self._known.objective
 
     @property
     def log_likelihood(self) -> float:
         """Mean log-likelihood."""
-        return self._any.log_likelihood
+        return self._known.log_likelihood
 
     @property
     def share(self) -> np.ndarray:
         """Mean responsibility of each expert, (k,)."""
-        return self._any.share
+        return self._known.share
 
     @property
     def admissible(self) -> bool:
-        """Whether no expert is nearly empty and no noise scale sits on its floor."""
+        """True where no expert is nearly empty and no noise scale is at its least value."""
         return self.problem.is_admissible(self.theta, self.share)
 
     @cached_property
@@ -89,11 +89,11 @@ class Point:
 
     @property
     def concave(self) -> bool:
-        """Whether the information over the free parameters is safely positive definite."""
+        """True where the information over the free parameters is safely positive definite."""
         return self.factor is not None
 
     def free(self) -> np.ndarray:
-        """Parameters that may move: all but noise scales on their floor that would go below it."""
+        """Return which parameters may move: all but noise scales at their least value that would go below it."""
         free = np.ones(self.problem.n_parameters, dtype=bool)
         stuck = self.problem.at_least_scale(self.theta)
         if stuck.size:
@@ -102,12 +102,12 @@ class Point:
 
 
 def em_step(problem: Problem, theta: Theta, sums: EMSums, *, gate_steps: int = 1) -> Theta:
-    """One EM step from `theta`, where `sums` were taken, with at most `gate_steps` Newton steps on the gate."""
+    """Take an EM step from `theta`, of which `sums` are, with at most `gate_steps` Newton steps on the gate."""
     family, gram, gradient = problem.family, sums.expert_gram, sums.expert_gradient
     if problem.settings.penalty:
-        drawn = ridge(problem) * family.step_scale(theta.sigma)
-        gram = gram + drawn[:, None, None] * np.eye(problem.De)
-        gradient = gradient - drawn[:, None] * (theta.A - problem.settings.pooled)
+        strength = ridge(problem) * family.step_scale(theta.sigma)
+        gram = gram + strength[:, None, None] * np.eye(problem.De)
+        gradient = gradient - strength[:, None] * (theta.A - problem.settings.pooled)
     steps = solve_each(gram, gradient)
     statistic = family.statistic_after(sums.statistic, steps, sums.expert_gradient, sums.expert_gram)
     groups = problem.noise_groups
@@ -133,18 +133,18 @@ def _gate_step(problem: Problem, theta: Theta, sums: EMSums, steps: int) -> np.n
 
 
 class Optimiser:
-    """A climb of the likelihood from a point; no step lowers the objective.
+    """An optimiser that starts from a point; no step lowers the objective.
 
     Parameters
     ----------
     start : Point
     on_step : callable, optional
-        Called with the optimiser after each iteration; what it raises ends the climb.
+        Called with the optimiser after each iteration; what it raises ends the run.
 
     Attributes
     ----------
     point : Point
-        Where the climb stands.
+        The current point.
     trace : list of float
         The objective at the start and after each iteration.
     """
@@ -153,66 +153,66 @@ class Optimiser:
         self.problem, self.point, self.on_step = start.problem, start, on_step
         self.trace = [start.objective]
 
-    def go(self, there: Point) -> None:
+    def go(self, point: Point) -> None:
         """Move to a point."""
-        self.point = there
-        self.trace.append(max(there.objective, self.trace[-1]))
+        self.point = point
+        self.trace.append(max(point.objective, self.trace[-1]))
         if self.on_step is not None:
             self.on_step(self)
 
-    def allows(self, there: Point, gain: float = 0.0) -> bool:
-        """Whether a point gains enough and leaves every expert the weight of a row (or what it has now)."""
-        here, least = self.point, min(self.problem.min_share, 1.0 / self.problem.total)
-        slack = ROUNDING * (1 + abs(here.objective))
-        full = np.all(there.share >= np.minimum(here.share, least))
-        return bool(there.objective >= here.objective + gain - slack and full)
+    def allows(self, trial: Point, gain: float = 0.0) -> bool:
+        """Return whether a point gains enough and leaves every expert the weight of a row (or what it has now)."""
+        current, least = self.point, min(self.problem.min_share, 1.0 / self.problem.total)
+        slack = ROUNDING * (1 + abs(current.objective))
+        full = np.all(trial.share >= np.minimum(current.share, least))
+        return bool(trial.objective >= current.objective + gain - slack and full)
 
-    @np.errstate(over="ignore", invalid="ignore")  # a wild trial step overflows, and is refused by its value
+    @np.errstate(over="ignore", invalid="ignore")  # a trial step may overflow, and is refused by its value
     def em(self, *, gate_steps: int = 1) -> float:
-        """One EM step, halved until the objective does not fall; returns the gain per row, 0 where none is left."""
-        here = self.point
-        goal = em_step(self.problem, here.theta, here.em, gate_steps=gate_steps)
-        size, there = 1.0, Point(self.problem, goal).taking("em")
-        before = here.em.objective
-        while not self.allows(there):
+        """Take an EM step, halved until the objective does not fall; return the gain per row, 0 where none is left."""
+        current = self.point
+        goal = em_step(self.problem, current.theta, current.em, gate_steps=gate_steps)
+        size, trial = 1.0, Point(self.problem, goal).with_sums("em")
+        before = current.em.objective
+        while not self.allows(trial):
             size *= 0.5
-            if size < SMALLEST:  # no optimiser left above rounding: this is the optimum
+            if size < SMALLEST:  # nothing is gained above rounding: this is the optimum
                 return 0.0
-            there = Point(self.problem, here.theta.towards(goal, size)).taking("em")
-        self.go(there)
-        return max(there.objective - before, 0.0)
+            trial = Point(self.problem, current.theta.towards(goal, size)).with_sums("em")
+        self.go(trial)
+        return max(trial.objective - before, 0.0)
 
     def em_until(self, gain: float, *, least: int, most: int) -> None:
-        """EM steps until one gains less than `gain` per row."""
+        """Take EM steps until one gains less than `gain` per row."""
         for i in range(most):
             if self.em() <= gain and i + 1 >= least:
                 return
 
     @np.errstate(over="ignore", invalid="ignore")
     def newton(self, *, saddles: bool = False, enough: float = 0.0) -> tuple[float, float]:
-        """One Newton step on the observed likelihood; where that is not concave only if `saddles` are to be left.
+        """Take a Newton step on the observed likelihood; where that is not concave only if `saddles` are to be left.
 
         Returns the squared distance to the optimum in standard errors before the step, infinite where the likelihood is
         not concave, and the gain per row, 0 where the step was refused or the distance was less than `enough`.
         """
-        here, free = self.point.curvature, self.point.free()
+        current, free = self.point.curvature, self.point.free()
         factor = self.point.factor
         if factor is None and not saddles:
             return np.inf, 0.0
         step = np.zeros(len(free))
         if factor is None:
-            step[free] = saddle_step(here.information[np.ix_(free, free)], here.gradient[free])
+            step[free] = saddle_step(current.information[np.ix_(free, free)], current.gradient[free])
         else:
-            step[free] = linalg.cho_solve(factor, here.gradient[free])
-        slope = float(here.gradient @ step)
+            step[free] = linalg.cho_solve(factor, current.gradient[free])
+        slope = float(current.gradient @ step)
         distance = np.inf if factor is None else self.problem.total * slope
         if distance < enough:
             return distance, 0.0
         vector = self.problem.pack(self.point.theta)
         for size in NEWTON_SIZES:
-            there = Point(self.problem, self.problem.unpack(vector + size * step, self.point.theta))
-            there.taking("curvature" if size == 1.0 else "gradient")  # a full step is most often the last but one
-            if self.allows(there, SUFFICIENT * size * slope):
-                self.go(there)
-                return distance, there.objective - here.objective
+            trial = Point(self.problem, self.problem.unpack(vector + size * step, self.point.theta))
+            trial.with_sums("curvature" if size == 1.0 else "gradient")  # a full step is most often the last but one
+            if self.allows(trial, SUFFICIENT * size * slope):
+                self.go(trial)
+                return distance, trial.objective - current.objective
         return distance, 0.0

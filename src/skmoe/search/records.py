@@ -1,4 +1,4 @@
-"""Records that are passed through a fit: starts and where they ended, progress, and what controls a run."""
+"""Records that are passed through a fit: starts and their results, progress, and what controls a run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Control", "OutOfTimeError", "Progress", "Stage", "Start", "StartKind
 
 
 class Stage(StrEnum):
-    """How far a start came."""
+    """The last stage that a start reached."""
 
     RACE = "race"
     SUBSAMPLE = "subsample"
@@ -24,7 +24,7 @@ class Stage(StrEnum):
 
 
 class StartKind(StrEnum):
-    """Where a start came from."""
+    """The origin of a start."""
 
     REGRESSION = "regression"
     SPECTRAL = "spectral"
@@ -41,7 +41,7 @@ class StartKind(StrEnum):
 
 @dataclass(frozen=True)
 class Start:
-    """Where a run begins: a name, its kind, and the point itself."""
+    """The start of a run: a name, its kind, and the point itself."""
 
     name: str
     kind: StartKind
@@ -50,7 +50,7 @@ class Start:
 
 @dataclass(frozen=True)
 class StartRecord:
-    """Where a start ended: the mean log-likelihood it reached, and at which stage."""
+    """The result of a start: the mean log-likelihood it reached, and at which stage."""
 
     name: str
     kind: StartKind
@@ -60,7 +60,7 @@ class StartRecord:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a fit is.
+    """Progress of a fit.
 
     Attributes
     ----------
@@ -97,24 +97,24 @@ class Progress:
         experts = "1 expert" if self.n_experts == 1 else f"{self.n_experts} experts"
         if self.most_experts > self.n_experts:
             experts += f" (of at most {self.most_experts})"
-        words = [experts, f"{self.stage}, step {self.step}"]
+        parts = [experts, f"{self.stage}, step {self.step}"]
         if self.most_starts > 1:
-            words.append(f"{self.starts} of at most {self.most_starts} starts")
-        words.append(f"log-likelihood per row {self.log_likelihood:.4f}")
+            parts.append(f"{self.starts} of at most {self.most_starts} starts")
+        parts.append(f"log-likelihood per row {self.log_likelihood:.4f}")
         if self.seconds > 1:
-            words.append(f"{self.seconds:.0f} s so far")
+            parts.append(f"{self.seconds:.0f} s so far")
         if self.seconds_left > 1:
-            words.append(f"about {self.seconds_left:.0f} s more at most")
-        return ", ".join(words)
+            parts.append(f"about {self.seconds_left:.0f} s more at most")
+        return ", ".join(parts)
 
 
 class OutOfTimeError(Exception):
-    """The time that a fit may take is over."""
+    """A fit has taken the time it may take."""
 
 
 @dataclass(frozen=True)
 class Control:
-    """When a run ends, who is told of its progress, and where it is noted."""
+    """When a run ends, the callback of its progress, and its checkpoint."""
 
     tol: float = 1e-4
     max_iter: int = 500
@@ -122,19 +122,19 @@ class Control:
     checkpoint: Checkpoint | None = None
     max_time: float | None = None  # seconds
     began: float = field(default_factory=time.monotonic)
-    steps: Iterator[int] = field(default_factory=lambda: count(1), compare=False)  # numbers of what is told
+    steps: Iterator[int] = field(default_factory=lambda: count(1), compare=False)  # numbers of progress reports
 
     @property
     def seconds(self) -> float:
-        """Since the fit began."""
+        """Seconds since the fit began."""
         return time.monotonic() - self.began
 
     @property
     def seconds_left(self) -> float:
-        """Until the fit has taken the time it may take; NaN where it may take any."""
+        """Seconds until the fit has taken the time it may take; NaN where it may take any."""
         return float("nan") if self.max_time is None else max(self.max_time - self.seconds, 0.0)
 
     @property
     def out_of_time(self) -> bool:
-        """Whether the fit has taken the time it may take."""
+        """True once the fit has taken the time it may take."""
         return self.max_time is not None and self.seconds > self.max_time

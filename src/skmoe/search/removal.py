@@ -1,4 +1,4 @@
-r"""What an expert is worth: the fall of the log-likelihood without it.
+r"""The fall of the log-likelihood without an expert.
 
 It is exact: without expert i the gate is renormalised, and a row's log density changes by :math:`\log(1 - r_i) -
 \log(1 - p_i)`.
@@ -19,7 +19,7 @@ TINY = 1e-40  # added to probabilities, so that their logs are finite
 
 
 def removal_losses(problem: Problem, batch: ThetaBatch) -> np.ndarray:
-    """Fall of the total log-likelihood when each expert is removed and nothing else is changed, (S, k)."""
+    """Return the fall of the total log-likelihood when each expert is removed and nothing else is changed, (S, k)."""
 
     def others(P: Array) -> Array:
         xp = array_namespace(P)  # sums of the others, since 1 - p has no digits left near 1

@@ -9,7 +9,7 @@ from scipy import linalg
 
 __all__ = ["cholesky", "inverse_root", "saddle_step", "solve_each", "two_loop"]
 
-SINGULAR = 1e-12  # eigenvalues below this part of the largest are directions that no row informs
+SINGULAR = 1e-12  # eigenvalues below this part of the largest are directions without information
 WELL_CONDITIONED = 1e-5  # ratio of a Cholesky factor's diagonal above which a system is solved by it
 SAFE = 1e-7  # least diagonal of the Cholesky factor of a safely positive definite matrix of unit diagonal
 
@@ -17,14 +17,14 @@ Pair = tuple[np.ndarray, np.ndarray, float]
 
 
 def _least_norm(gram: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """Least-norm solution of a positive semi-definite system: directions that the rows do not inform stay put."""
+    """Return the least-norm solution of a positive semi-definite system, zero along directions without information."""
     values, vectors = linalg.eigh(gram)
     keep = values > max(SINGULAR * values[-1], np.finfo(float).tiny)
     return vectors[:, keep] @ ((vectors[:, keep].T @ gradient) / values[keep])
 
 
 def solve_each(grams: np.ndarray, gradients: np.ndarray) -> np.ndarray:
-    """Solutions of systems (m, D, D) with right sides (m, D); least-norm ones where a system is nearly singular."""
+    """Solve systems (m, D, D) with right sides (m, D); least-norm solutions where a system is nearly singular."""
     if len(grams) == 1:  # the gate's, which may be large: factored once
         factor, info = linalg.lapack.dpotrf(grams[0], lower=1)
         if info == 0 and _well_conditioned(np.diag(factor)[None]):
@@ -42,12 +42,12 @@ def _positive_definite(grams: np.ndarray) -> bool:
 
 
 def _well_conditioned(diagonals: np.ndarray) -> bool:
-    """Whether Cholesky factors with these diagonals (m, D) are far from singular."""
+    """Return whether Cholesky factors with these diagonals (m, D) are far from singular."""
     return bool(np.all(np.min(diagonals, axis=1) > WELL_CONDITIONED * np.max(diagonals, axis=1)))
 
 
 def cholesky(H: np.ndarray) -> tuple[np.ndarray, bool] | None:
-    """Cholesky factor, or None where the matrix is not safely positive definite."""
+    """Return the Cholesky factor, or None where the matrix is not safely positive definite."""
     scale = np.sqrt(np.maximum(np.diag(H), 0.0))
     if not np.all(np.isfinite(H)) or np.any(scale == 0):
         return None
@@ -59,7 +59,7 @@ def cholesky(H: np.ndarray) -> tuple[np.ndarray, bool] | None:
 
 
 def inverse_root(H: np.ndarray, free: np.ndarray) -> np.ndarray | None:
-    r"""Root R of the inverse :math:`R R^\top` over some of the parameters, zero for the others, (p, p).
+    r"""Return a root R of the inverse :math:`R R^\top` over some of the parameters, zero for the others, (p, p).
 
     None where there is no `cholesky` factor.
     """
@@ -72,7 +72,7 @@ def inverse_root(H: np.ndarray, free: np.ndarray) -> np.ndarray | None:
 
 
 def saddle_step(H: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """Newton's step with the sizes of the curvatures in place of their signs, so that it climbs away from saddles."""
+    """Return Newton's step with absolute values of the curvatures, which leads away from saddles."""
     scale = np.sqrt(np.maximum(np.abs(np.diag(H)), np.finfo(float).tiny))
     values, vectors = linalg.eigh(H / np.outer(scale, scale))
     sizes = np.maximum(np.abs(values), 1e-3 * np.max(np.abs(values)))
@@ -80,13 +80,13 @@ def saddle_step(H: np.ndarray, gradient: np.ndarray) -> np.ndarray:
 
 
 def two_loop(gradient: np.ndarray, pairs: list[Pair], precondition: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """L-BFGS direction of optimiser from pairs (step, fall of the gradient, 1 / their product)."""
-    q, used = gradient.copy(), []
+    """Return the L-BFGS direction of ascent from pairs (step, fall of the gradient, 1 / their product)."""
+    q, coefficients = gradient.copy(), []
     for s, z, rho in reversed(pairs):
         a = rho * (s @ q)
         q -= a * z
-        used.append(a)
+        coefficients.append(a)
     r = precondition(q)
-    for (s, z, rho), a in zip(pairs, reversed(used), strict=True):
+    for (s, z, rho), a in zip(pairs, reversed(coefficients), strict=True):
         r += s * (a - rho * (z @ r))
     return r

@@ -1,4 +1,4 @@
-"""Algorithm 1 for the experts, then Algorithm 2 for the gate: the paper's way, with its choices or with ours."""
+"""The paper's method: Algorithm 1 for the experts, then Algorithm 2 for the gate."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def fit_spectral(
     control: Control,
     options: SpectralOptions,
 ) -> Fitted:
-    """Unit experts without intercepts, from moments of the rows as they came; then the gate."""
+    """Fit unit experts without intercepts from moments of the rows as they are, then the gate."""
     if spec.expert_columns is not None or spec.gate_columns is not None:
         raise ValueError('method="spectral" takes no expert_features or gate_features; use method="auto"')
     if not isinstance(spec.family, GaussianFamily):
@@ -58,8 +58,8 @@ def fit_spectral(
         settle=True,
     )
     task = GateTask(X, y, weight, experts.coef, experts.noise_scale, spec.family)
-    how: dict[str, Any] = {"radius": options.radius, "step_size": options.step_size}
-    gate = gate_of(task, method=options.gate_method, max_iter=control.max_iter, tol=control.tol, rng=rng, **how)
+    choices: dict[str, Any] = {"radius": options.radius, "step_size": options.step_size}
+    gate = gate_of(task, method=options.gate_method, max_iter=control.max_iter, tol=control.tol, rng=rng, **choices)
     A, W = experts.coef, gate.coef
     found, d = A.shape
     if back is not None:
@@ -80,13 +80,13 @@ def fit_spectral(
 
 
 def _independent_inputs(X: Array, law: Any, moments: TableMoments) -> tuple[Array, Any, np.ndarray | None]:
-    """Inputs and their law along directions in which rows vary, and the way of coefficients back (None: all do).
+    """Return inputs and their distribution along directions that vary, and the map of coefficients back, if any.
 
-    The directions are orthonormal, so that unit experts stay unit experts. Of others the moments tell nothing.
+    The directions are orthonormal, so that unit experts stay unit experts. Moments have no information on others.
     """
     transform = whitening(moments)[1]
     d, rank = transform.shape
-    if rank in (0, d) or isinstance(X, Streamed):  # a law refuses what is left
+    if rank in (0, d) or isinstance(X, Streamed):  # the input law refuses what is left
         return X, law, None
     U = np.linalg.qr(moments.covariance @ transform)[0]
     if law is not None and not isinstance(law, str):

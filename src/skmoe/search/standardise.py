@@ -1,4 +1,4 @@
-"""Standardised scale: inputs of unit covariance, outputs of unit variance, whatever the caller's units."""
+"""The standardised scale: inputs of unit covariance, outputs of unit variance, whatever the caller's units."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ SINGULAR = 1e-10  # eigenvalues of a correlation matrix below this part of the l
 def whitening(
     moments: TableMoments, columns: Sequence[int] | None = None, *, centered: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Center (d,) from the moments' origin and transform (d, r) to unit covariance; what does not vary is dropped.
+    """Return the center (d,) from the moments' origin and the transform (d, r) to unit covariance.
 
-    Columns are scaled first, so that the rank found does not depend on their units. Without an intercept in the model
-    the origin has a meaning: `centered=False` leaves it in place. Only the given `columns` are looked at, if any.
+    Directions that do not vary are dropped. Columns are scaled first, so that the rank does not depend on their units.
+    Without an intercept in the model the origin has a meaning: `centered=False` leaves it in place. Only the given
+    `columns` are used, if any.
     """
     index = slice(None) if columns is None else list(columns)
     mean, second = moments.mean[index], moments.covariance[index][:, index]
@@ -44,7 +45,7 @@ def whitening(
 
 
 def _eigen(M: np.ndarray, rank: int) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues, the largest last, and eigenvectors of a positive semi-definite matrix (d, d) of at most this rank.
+    """Return eigenvalues, the largest last, and eigenvectors of a positive semi-definite matrix of at most this rank.
 
     Where there are far fewer rows than columns, a pivoted Cholesky factor (d, r) has the same ones at a cost of d r^2.
     """
@@ -67,9 +68,9 @@ def standardised(
     gate_columns: Sequence[int] | None = None,
     transform_response: Callable[[Array], Array] | None = None,
 ) -> InputMap:
-    """Return the map to standardised inputs and, if `outputs`, to centred and scaled transformed responses.
+    """Return the map to standardised inputs and, if `outputs`, to standardised outputs, after `working` if given.
 
-    Where experts and gate see other columns, each gets a whitening of its own, one beside the other.
+    Where experts and gate see other columns, each has its own whitening.
     """
     shift, scale = 0.0, 1.0
     if outputs:

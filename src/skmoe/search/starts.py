@@ -1,4 +1,4 @@
-"""Where fits begin: labels for rows, turned into experts and a gate; and the consistent start from moments."""
+"""Starts of runs: experts and a gate from labels of the rows, and the consistent start from moments."""
 
 from __future__ import annotations
 
@@ -44,38 +44,38 @@ KINDS = (
     StartKind.RANDOM,
     StartKind.VORONOI,
 )
-"""Kinds of random starts, by turns."""
+"""Kinds of random starts, in turn."""
 PURITY = 0.9
-"""Weight of a row's label in a labelled start; the rest is shared out, so that no system is singular."""
-FAR_OUTPUTS = 4.0
-"""Median absolute deviations from the median beyond which starts of experts with heavy tails move outputs in: 2.7
-standard deviations of a Gaussian, so that experts apart from one another are hardly touched."""
+"""Weight of a row's label in a labelled start; the rest goes to all experts, so that no system is singular."""
+CLIPPED_AT = 4.0
+"""Median absolute deviations from the median at which starts of experts with heavy tails clip outputs: 2.7 standard
+deviations of a Gaussian, so that the outputs of distant experts are hardly clipped."""
 
 
 def by_turns(count: int, first: int = 0) -> list[StartKind]:
-    """So many kinds of random starts, by turns, from the given place on."""
+    """Return `count` kinds of random starts in turn, from the given place on."""
     return [KINDS[(first + i) % len(KINDS)] for i in range(count)]
 
 
 def pooled_regression(problem: Problem) -> Theta:
-    """One expert for all rows, by least squares."""
+    """Fit one expert to all rows by least squares."""
     return labelled_start(problem.with_experts(1), np.zeros(problem.n, dtype=int))
 
 
 def random_labels(problem: Problem, rng: np.random.Generator) -> np.ndarray:
-    """Each row given to an expert at random, (n,)."""
+    """Assign each row to an expert at random, (n,)."""
     return rng.integers(problem.k, size=problem.n)
 
 
 def labelled_start(problem: Problem, labels: np.ndarray, purity: float = PURITY) -> Theta:
-    """Experts by least squares on their labelled rows, a gate one Newton step towards the labels.
+    """Fit experts by least squares to their labelled rows, and a gate by one Newton step towards the labels.
 
-    Other experts than linear ones are first taken as linear in a rough predictor (`Family.start_response`).
+    Other experts than linear ones are first taken as linear in an approximate predictor (`Family.start_response`).
     """
     k, family = problem.k, problem.family
     if family.predictors > 1 or family.parts > 1:
         return labelled_batch(problem, labels[:, None], purity).theta(0)
-    hot = purity * np.eye(k)[labels] + (1 - purity) / k  # a little of every row for all: no system is singular
+    hot = purity * np.eye(k)[labels] + (1 - purity) / k  # every row has some weight for all: no system is singular
     rows = problem.rows if family.location_scale else problem.rows.with_response(family.start_response)
     line = Problem(rows, k, GaussianFamily.linear(), problem.settings, problem.y_std)
     known = not problem.noise_groups
@@ -90,32 +90,32 @@ def labelled_start(problem: Problem, labels: np.ndarray, purity: float = PURITY)
 def drawn_starts(
     problem: Problem, kinds: Sequence[StartKind], number: int, rng: np.random.Generator, config: SearchConfig
 ) -> list[Start]:
-    """Random starts of the given kinds, numbered from `number`."""
-    problem = _without_far_outputs(problem)
+    """Return random starts of the given kinds, numbered from `number`."""
+    problem = _clipped_outputs(problem)
     batch = labelled_batch(problem, _labels(problem, kinds, rng, config), PURITY)
     return [Start(f"{kind} {number + i}", kind, batch.theta(i)) for i, kind in enumerate(kinds)]
 
 
-def _without_far_outputs(problem: Problem) -> Problem:
-    """The same problem, for experts with heavy tails with outputs far from the others moved in.
+def _clipped_outputs(problem: Problem) -> Problem:
+    """Clip outputs far from the others, for experts with heavy tails.
 
-    Least squares would follow them, and an expert that begins with them may keep them for itself.
+    Least squares would follow them, and an expert that starts with them may keep only them.
     """
     dof = problem.family.noise_dof
     if dof is None or np.all(np.isinf(dof)):
         return problem
     rows = problem.laid_out()
     y = to_numpy(rows.y)
-    middle = np.median(y, axis=0)
-    reach = FAR_OUTPUTS * np.median(np.abs(y - middle), axis=0)
+    center = np.median(y, axis=0)
+    reach = CLIPPED_AT * np.median(np.abs(y - center), axis=0)
     if not np.all(reach > 0):  # more than half of the outputs are the same
         return problem
-    near = to_device(np.clip(y, middle - reach, middle + reach), rows.y)
+    near = to_device(np.clip(y, center - reach, center + reach), rows.y)
     return problem.on(rows.with_response(lambda _: near))
 
 
 def _labels(problem: Problem, kinds: Sequence[StartKind], rng: np.random.Generator, config: SearchConfig) -> np.ndarray:
-    """Labels (n, S) for one start of each of the given kinds.
+    """Draw labels (n, S) for one start of each of the given kinds.
 
     Random labels; the nearest of k random rows in the inputs (Voronoi cells); or the nearest in inputs and output.
     """
@@ -133,16 +133,16 @@ def _labels(problem: Problem, kinds: Sequence[StartKind], rng: np.random.Generat
         if kind is StartKind.RANDOM:
             labels[:, s] = rng.integers(k, size=n)
             continue
-        place = joint if kind is StartKind.JOINT else Z
-        centers = place[rng.choice(n, size=k, replace=n < k)]
-        labels[:, s] = np.argmin(np.sum(centers**2, axis=1) - 2 * place @ centers.T, axis=1)
+        space = joint if kind is StartKind.JOINT else Z
+        centers = space[rng.choice(n, size=k, replace=n < k)]
+        labels[:, s] = np.argmin(np.sum(centers**2, axis=1) - 2 * space @ centers.T, axis=1)
     return labels
 
 
 def labelled_batch(problem: Problem, labels: np.ndarray, purity: float) -> ThetaBatch:
-    """Experts by least squares on their labelled rows and a gate one step towards the labels, for labels (n, S).
+    """Fit experts and a gate to S sets of labels (n, S), as `labelled_start` does for one.
 
-    Other experts than linear ones are first taken as linear in a rough predictor (`Family.start_response`).
+    Other experts than linear ones are first taken as linear in an approximate predictor (`Family.start_response`).
     """
     S, k, rows, family = labels.shape[1], problem.k, problem.rows, problem.family
     De, Dg, m = problem.De, problem.Dg, family.predictors
@@ -153,7 +153,7 @@ def labelled_batch(problem: Problem, labels: np.ndarray, purity: float) -> Theta
         xp = array_namespace(U)
         turned = xp.matrix_transpose(label)[:, None, :]
         hot = xp.astype(turned == xp.arange(k, device=device(label))[None, :, None], xp.float64)
-        R = purity * hot + (1 - purity) / k  # a little of every row for all: no system is singular
+        R = purity * hot + (1 - purity) / k  # every row has some weight for all: no system is singular
         P = xp.ones_like(R) / k
         if weight is not None:
             R, P = R * weight, P * weight
@@ -192,7 +192,7 @@ def labelled_batch(problem: Problem, labels: np.ndarray, purity: float) -> Theta
 
 
 def _for_each_predictor(grams: np.ndarray, m: int) -> np.ndarray:
-    """Gram matrices (S, k, D, D) that serve each of m predictors alike, (S, k, m D, m D)."""
+    """Repeat Gram matrices (S, k, D, D) for each of m predictors, (S, k, m D, m D)."""
     if m == 1:
         return grams
     S, k, D, _ = grams.shape
@@ -203,9 +203,9 @@ def _for_each_predictor(grams: np.ndarray, m: int) -> np.ndarray:
 
 
 def spectral_start(task: Task, problem: Problem, rng: np.random.Generator) -> tuple[Start, ExpertsResult] | None:
-    """The consistent start: directions of the experts from moments of whitened inputs; None where it cannot run.
+    """Return the consistent start, by the directions of experts in moments of whitened inputs; None where it cannot run.
 
-    Directions have unit length there; lengths, intercepts, noise and gate are what EM learns next.
+    Directions have unit length; EM learns lengths, intercepts, noise and gate next.
     """
     k, config = problem.k, task.config
     width = problem.De - problem.rows.map.intercept
@@ -221,12 +221,12 @@ def spectral_start(task: Task, problem: Problem, rng: np.random.Generator) -> tu
         y = y / max(float(np.sqrt(np.mean(y**2))), np.finfo(float).tiny)
     noise = None if problem.noise_groups else float(problem.settings.noise)
     try:
-        with without_warnings():  # the race judges this start, whatever its rank
+        with without_warnings():  # the race compares this start, whatever its rank
             law = _law_of_whitened(task, Z, rng)
             outputs = ActivationOutputs(family.g)
             found = experts_of(Z, y, None, k, outputs, noise_scale=noise, input_law=law, rng=rng)
     except ValueError:
-        return None  # an activation or inputs that do not qualify: other starts remain
+        return None  # an activation or inputs that it does not hold for: other starts remain
     if len(found.coef) < k:
         return None
     A = np.column_stack([found.coef, np.zeros(k)]) if problem.rows.map.intercept else found.coef
@@ -247,7 +247,7 @@ def _inputs_and_outputs(
 
 
 def _law_of_whitened(task: Task, Z: np.ndarray, rng: np.random.Generator) -> Any:
-    """The law of whitened inputs: chosen by how they look, or what the caller says of the rows as they came."""
+    """Return the distribution of whitened inputs: chosen by the data, or that of the caller for the original inputs."""
     choice = task.spec.input_law
     if isinstance(choice, str):
         if choice == "gaussian":

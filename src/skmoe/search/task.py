@@ -1,4 +1,4 @@
-"""A table prepared for a fit: looked at once, standardised once, sampled where it is large."""
+"""A table prepared for a fit: read once for its moments, standardised once, sampled where it is large."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from skmoe.tables.inputs import RowsToFit
 
 ROUNDING = 1e-9  # differences of outputs below this part of their range are rounding errors of the file
 PEAK = float((2 * np.pi) ** -0.5)
-"""Noise scale, over the step of rounded outputs, at which a Gaussian is as high as an even spread over a step."""
+"""Noise scale, over the step of rounded outputs, at which a Gaussian is as high as a uniform density over a step."""
 ROUNDED = 0.3
-"""Part of the rows with an output that others have too, above which outputs count as rounded."""
+"""Share of the rows with an output that others have too, above which outputs count as rounded."""
 NOISE_FLOOR = 1e-3
-"""Least noise scale, as a part of the spread of the outputs: keeps experts off a few rows that lie on a line."""
+"""Least noise scale, as a share of the standard deviation of y: prevents experts of a few rows that lie on a line."""
 
 MOST_DOUBLES = 2**25
 """Size of a sample of rows of many columns, 256 MiB, unless experts need more rows."""
 
-SHRUNK = 2.0**-500
-"""Factor by which weights are added up too, where their sum may be too large for a number."""
+SMALL = 2.0**-500
+"""Factor of a second sum of weights, for sums that are too large for a number."""
 
 __all__ = [
     "ModelSpec",
@@ -54,17 +54,17 @@ class ModelSpec:
     Parameters
     ----------
     family : Family
-        Law of an expert's output.
+        Distribution of an expert's output.
     noise : "shared", "per-expert" or a known scale
     penalty : float or "auto"
         Strength of the penalty.
     intercept : bool
-    input_law : "auto", "gaussian", "mixture", None or a law of `skmoe.scores`
-        Law of the inputs, as the caller gives them, that the consistent start assumes.
+    input_law : "auto", "gaussian", "mixture", None or an input law of `skmoe.scores`
+        Distribution of the inputs, as the caller gives them, that the consistent start assumes.
     expert_columns, gate_columns : sequences of int, optional
         Columns that experts and gate see.
     expert_dof : tuple of float
-        Degrees of freedom of Student t experts, one for each in no order; empty where the family says all.
+        Degrees of freedom of Student t experts, one for each in no order; empty where the family has them.
     """
 
     family: Family
@@ -94,7 +94,7 @@ class Task:
     penalty : float
         Strength of the penalty, whether asked for or chosen.
     pooled : (De,) array
-        The single regression that a penalty draws experts to.
+        The single regression that a penalty shrinks experts towards.
     log_jacobian : float
         Mean over rows of `Family.log_jacobian`, by which log-likelihoods of outputs and of what is fitted differ.
     known : float
@@ -116,7 +116,7 @@ class Task:
 
     @property
     def map(self) -> InputMap:
-        """The way to the standardised scale and back."""
+        """The map to the standardised scale and back."""
         return self.rows.map
 
     @property
@@ -126,14 +126,14 @@ class Task:
 
     @property
     def sampled(self) -> bool:
-        """Whether the search sees a sample of the rows."""
+        """True where the search uses a sample of the rows."""
         return self.searched is not self.rows
 
     def problem(self, k: int, rows: ModelRows | None = None) -> Problem:
-        """The model with k experts over all rows, or over others."""
+        """Return the problem of k experts on all rows, or on others."""
         family, noise = self.spec.family.base, self.spec.noise
-        centred = family.noise_dof is not None or family.location_scale
-        spread = self.moments.y_std / self.map.y_scale if centred else 1.0
+        scaled = family.noise_dof is not None or family.location_scale
+        spread = self.moments.y_std / self.map.y_scale if scaled else 1.0
         if not family.has_scale:
             noise = 1.0
         elif not isinstance(noise, str):
@@ -142,28 +142,28 @@ class Task:
             noise=noise,
             penalty=self.penalty if k > 1 else 0.0,
             pooled=self.pooled,
-            least_scale=NOISE_FLOOR * spread if centred else family.least_scale,
+            least_scale=NOISE_FLOOR * spread if scaled else family.least_scale,
             resolution=self.resolution,
         )
         return Problem(self.rows if rows is None else rows, k, family, settings, spread)
 
     def few_rows(self, k: int) -> bool:
-        """Whether strengths of the penalty are worth comparing: with many rows per parameter they hardly differ."""
+        """Return whether strengths of the penalty are worth comparing: they hardly differ with many rows per parameter."""
         return self.moments.total < self.config.rows.plenty * self.problem(k).n_parameters
 
-    def carries(self, k: int) -> bool:
-        """Whether rows are enough for the parameters of so many experts, gate and noise among them."""
+    def supports(self, k: int) -> bool:
+        """Return whether there are enough rows for the parameters of k experts, gate and noise among them."""
         return self.config.number.rows_per_parameter * self.problem(k).n_parameters <= self.moments.total
 
     def in_callers_units(self, log_likelihood: Any) -> Any:
-        """Mean log-likelihood of the caller's y from that of the outputs as the model sees them."""
+        """Convert a mean log-likelihood of standardised outputs to that of the caller's y."""
         return log_likelihood - self.known * float(np.log(self.map.y_scale)) + self.log_jacobian
 
 
 def pooled_coefficients(spec: ModelSpec, moments: TableMoments, map: InputMap) -> np.ndarray | None:
-    """The single regression of all rows on the standardised scale, (De,); None where it is not by least squares.
+    """Return the single regression of all rows on the standardised scale, (De,); None where it is not by least squares.
 
-    There inputs have the identity for their second moment, so that coefficients are cross moments.
+    Second moments of the inputs are the identity on that scale, so that coefficients are cross moments.
     """
     if not spec.family.base.least_squares:
         return None
@@ -174,12 +174,12 @@ def pooled_coefficients(spec: ModelSpec, moments: TableMoments, map: InputMap) -
 
 
 def most_experts(spec: ModelSpec, moments: TableMoments, config: SearchConfig) -> int:
-    """Experts that the rows can carry."""
+    """Return the largest number of experts that there are enough rows for."""
     return max(1, int(moments.total // expert_rows(spec, len(moments.mean), config)))
 
 
 def expert_rows(spec: ModelSpec, columns: int, config: SearchConfig) -> float:
-    """Rows that an expert needs."""
+    """Return the number of rows that an expert needs."""
     seen = columns if spec.expert_columns is None else len(spec.expert_columns)
     return config.number.rows_per_parameter * spec.family.predictors * max(1, seen + spec.intercept)
 
@@ -192,7 +192,7 @@ def prepare(
     control: Control,
     config: SearchConfig,
 ) -> Task:
-    """Look at the table once, refuse what cannot be fitted, standardise, and sample what is large."""
+    """Read the table once, refuse what cannot be fitted, standardise, and sample a large table."""
     X, y, weight = rows.X, rows.y, rows.weight
     k, d = config.number.most_experts if isinstance(n_experts, str) else n_experts, X.shape[1]
     most = min(config.rows.sample_rows, MOST_DOUBLES // (d + 1))
@@ -220,10 +220,10 @@ def prepare(
     )
     jacobian, known = (0.0, 1.0) if transform_response is None else _densities(spec.family, y, weight)
     units = {"log_jacobian": jacobian, "known": known}
-    for part, seen in (("experts see", map.De), ("the gate sees", map.Dg)):
-        if seen == 0:
+    for which, width in (("experts see", map.De), ("the gate sees", map.Dg)):
+        if width == 0:
             raise ValueError(
-                f"the columns that {part} are none, or zero in every row, and without intercepts there is nothing to "
+                f"the columns that {which} are none, or zero in every row, and without intercepts there is nothing to "
                 "learn; use fit_intercept=True, or other columns"
             )
     if small:
@@ -241,7 +241,7 @@ def prepare(
 
 
 def _densities(family: Family, y: Array, weight: Array | None) -> tuple[float, float]:
-    """Means over rows of `Family.log_jacobian` and of `Family.known`."""
+    """Return means over rows of `Family.log_jacobian` and of `Family.known`."""
 
     def kernel(t: Array, w: Array | None) -> tuple[Array, ...]:
         xp = array_namespace(t)
@@ -254,10 +254,10 @@ def _densities(family: Family, y: Array, weight: Array | None) -> tuple[float, f
 
 
 def _resolution(family: Family, rows: ModelRows) -> float:
-    """Least noise scale of rounded outputs, as the model sees them; zero where they are not rounded.
+    """Return the least noise scale of rounded outputs, as the model sees them; zero where they are not rounded.
 
-    A law of outputs rounded to a step cannot have a density above one over the step. Only outputs that are a centre
-    plus noise are looked at.
+    A density of outputs rounded to a step cannot exceed one over the step. Only outputs that are a centre plus noise
+    are examined.
     """
     if family.noise_dof is None:
         return 0.0
@@ -269,28 +269,28 @@ def _resolution(family: Family, rows: ModelRows) -> float:
 
 
 def streamed_scale(weight: Array | None) -> float:
-    """Factor that turns weights of streamed rows into counts; see `skmoe.arrays.checks.weight_scale`."""
+    """Return the factor that turns weights of streamed rows into counts; see `skmoe.arrays.checks.weight_scale`."""
     if weight is None:
         return 1.0
 
     def kernel(w: Array) -> tuple[Array, ...]:
         xp = array_namespace(w)
         w = xp.astype(w, xp.float64, copy=False)
-        whole = xp.sum(xp.astype(w != xp.floor(w), xp.float64))
-        with np.errstate(over="ignore"):  # the second sum tells where the first is too large
-            return xp.sum(w), xp.sum(w * SHRUNK), xp.sum(xp.astype(w > 0, xp.float64)), whole
+        fractional = xp.sum(xp.astype(w != xp.floor(w), xp.float64))
+        with np.errstate(over="ignore"):  # the second sum is used where the first is too large
+            return xp.sum(w), xp.sum(w * SMALL), xp.sum(xp.astype(w > 0, xp.float64)), fractional
 
-    total, shrunk, rows, broken = (float(s) for s in sum_over_blocks(kernel, weight, block_rows=2**16))
-    counts = broken == 0 and total <= MOST_COUNTED
+    total, small_total, rows, fractional = (float(s) for s in sum_over_blocks(kernel, weight, block_rows=2**16))
+    counts = fractional == 0 and total <= MOST_COUNTED
     if counts or not total > 0:
         return 1.0
     if total < LEAST_WEIGHT:
         raise ValueError(too_small_weights(total))
-    return rows / total if np.isfinite(total) else rows / shrunk * SHRUNK
+    return rows / total if np.isfinite(total) else rows / small_total * SMALL
 
 
 def sorted_rows(X: Array, y: Array, weight: Array | None, config: SearchConfig) -> tuple[Array, Array, Array | None]:
-    """Rows in one order, by outputs, inputs and weights, so that sums over them are the same to the last digit."""
+    """Sort rows by outputs, inputs and weights, so that sums over them are the same to the last digit."""
     if not isinstance(X, np.ndarray) or len(X) > config.rows.canonical_rows:
         return X, y, weight
     order = np.argsort(y, kind="stable") if y.ndim == 1 else None
@@ -301,12 +301,12 @@ def sorted_rows(X: Array, y: Array, weight: Array | None, config: SearchConfig) 
 
 
 def _rises(y: np.ndarray) -> bool:
-    """Whether outputs (n,) are in rising order and all differ: rows are then in order, and none is repeated."""
+    """Return whether outputs (n,) rise strictly: rows are then in order, and none is repeated."""
     return y.ndim == 1 and bool(np.all(y[1:] > y[:-1]))
 
 
 def canonical(X: Array, y: Array, weight: Array | None, config: SearchConfig) -> tuple[Array, Array, Array | None]:
-    """Rows in one order with repeated ones as weights, so that neither order nor repeats matter; of small tables."""
+    """Sort the rows of small tables and turn repeated ones into weights, so that neither order nor repeats matter."""
     if not isinstance(X, np.ndarray) or len(X) > config.rows.canonical_rows:
         return X, y, weight
     if weight is None and _rises(y):
