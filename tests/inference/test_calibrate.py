@@ -5,7 +5,7 @@ import pytest
 
 from skmoe import MoERegressor, make_moe
 from skmoe.inference.calibrate import COVERAGES, held_out_coverage
-from skmoe.inference.held_out import coverage_in_words
+from skmoe.inference.held_out import coverage_text
 from skmoe.model.calibration import Calibration
 from skmoe.search.folds import Fold, Folds
 
@@ -49,11 +49,11 @@ def test_coverage_is_noted_in_the_fit_and_said(k, settings):
     np.testing.assert_allclose([share for _, share in found], COVERAGES, atol=0.07)
     held = " and ".join([", ".join(f"{100 * share:.0f}%" for _, share in found[:2]), f"{100 * found[2][1]:.0f}%"])
     words = f"On rows left out of fits, intervals of 50%, 90% and 95% held {held} of the outputs."
-    assert coverage_in_words(model) == words
+    assert coverage_text(model) == words
     assert words in [row[2] for row in model.diagnose().rows]
 
 
 def test_coverage_without_calibration_is_not_said():
     X, y, _ = make_moe(300, 2, 2, random_state=0)
     model = MoERegressor(2, penalty=1.0, calibration=None, random_state=0).fit(X, y)
-    assert coverage_in_words(model) == ""
+    assert coverage_text(model) == ""

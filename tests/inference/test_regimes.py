@@ -5,7 +5,7 @@ import pytest
 
 import skmoe
 from skmoe import MoERegressor, make_moe
-from skmoe.inference import Input, describe_regimes, gate_changes, where_in_words
+from skmoe.inference import Input, describe_regimes, gate_changes, regimes_text
 from skmoe.inference.conditions import ExpertRows, condition, excess_range, weighted_quantile
 from skmoe.model.parameters import MoEParameters
 from skmoe.tables import EncodedTable, TableEncoder
@@ -65,7 +65,7 @@ def test_descriptions_differ_between_experts(k):
     model = MoERegressor(k, random_state=0).fit(X, y)
     regimes = describe_regimes(model, X)
     assert len({regime.where for regime in regimes}) == k
-    assert len({said.partition(" ")[2].partition(" ")[2] for said in where_in_words(regimes)}) == k
+    assert len({said.partition(" ")[2].partition(" ")[2] for said in regimes_text(regimes)}) == k
 
 
 def test_units_change_numbers_and_nothing_else(table):
@@ -123,14 +123,13 @@ def test_expert_that_holds_everywhere_is_said_to(rng):
     assert [regime.where for regime in regimes] == ["everywhere", "everywhere"]
     share = f"{100 * regimes[0].share:.0f}%"
     assert (
-        where_in_words(regimes)[0]
-        == f"Expert 1 holds everywhere alike: its probability is {share} in nine of ten rows."
+        regimes_text(regimes)[0] == f"Expert 1 holds everywhere alike: its probability is {share} in nine of ten rows."
     )
 
 
 def test_one_expert_holds_everywhere(table):
     model = MoERegressor(1).fit(*table[:2])
-    assert where_in_words(describe_regimes(model)) == ["There is one expert, and it holds everywhere."]
+    assert regimes_text(describe_regimes(model)) == ["There is one expert, and it holds everywhere."]
     assert model.regimes().rows[0][:3] == (1, pytest.approx(1.0), "everywhere")
 
 
@@ -155,7 +154,7 @@ def test_experts_that_the_gate_cannot_tell_apart_are_said_to_be_alike(rng):
     first, second, third = describe_regimes(model, X)
     assert second.where == f"{first.where}, as expert 1"
     assert third.where != first.where
-    assert "does not tell it from expert 1" in where_in_words([first, second, third])[1]
+    assert "does not tell it from expert 1" in regimes_text([first, second, third])[1]
 
 
 # -- the pieces -------------------------------------------------------------------------------------------------------

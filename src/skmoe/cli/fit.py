@@ -149,7 +149,7 @@ def fit(
         note(said)
 
     from skmoe import MoEClassifier, MoERegressor
-    from skmoe.inference.held_out import stability_in_words
+    from skmoe.inference.held_out import stability_text
 
     if family == CLASSES:
         y = y if labels is None or hasattr(X.X, "chunks") else labels[y.astype(int)]
@@ -189,7 +189,7 @@ def fit(
             say(line)
         on_them = "".join(ON_THE_ROWS[name].format(value) for name, value in fit_of_rows.items())
         say(f"{used} rows{on_them}; model in {out}")
-    if unstable := stability_in_words(model):
+    if unstable := stability_text(model):
         note(unstable)
     if report is not None:
         from skmoe.report import write

@@ -191,9 +191,9 @@ def held_out_lines(model: MoERegressor) -> list[str]:
     """What held-out rows and other models say of a fit, a sentence a line."""
     from skmoe.inference import held_out
 
-    ties = [f"{text}." for text in (held_out.limit_in_words(model), *held_out.near_ties(model)) if text]
-    lines = [*ties, held_out.penalty_in_words(model), held_out.members_in_words(model)]
-    lines += [held_out.calibration_in_words(model), held_out.coverage_in_words(model)]
+    ties = [f"{text}." for text in (held_out.limit_text(model), *held_out.near_tie_texts(model)) if text]
+    lines = [*ties, held_out.penalty_text(model), held_out.ensemble_text(model)]
+    lines += [held_out.calibration_text(model), held_out.coverage_text(model)]
     return [line for line in lines if line]
 
 

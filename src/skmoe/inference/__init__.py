@@ -1,4 +1,4 @@
-"""How sure a fit is: covariance, calibration, tests, summary, where each expert holds, diagnosis."""
+"""Uncertainty of a fit: covariance, calibration, tests, summary, where each expert holds, diagnosis."""
 
 from skmoe.inference.calibrate import calibration_of, held_out_coverage
 from skmoe.inference.correction import SmallSample, small_sample, small_sample_correction
@@ -17,7 +17,7 @@ from skmoe.inference.gate_change import Input, gate_changes, inputs_of
 from skmoe.inference.intervals import intervals_of
 from skmoe.inference.likelihood_ratio import ExpertsTest, likelihood_ratio_test
 from skmoe.inference.profile import profile_intervals
-from skmoe.inference.regimes import Regime, describe_regimes, regimes_from_rows, regimes_table, where_in_words
+from skmoe.inference.regimes import Regime, describe_regimes, regimes_from_rows, regimes_table, regimes_text
 from skmoe.inference.relations import RelationWarning
 from skmoe.inference.stability import regime_stability
 from skmoe.inference.summary import Summary, feature_names, summarise
@@ -53,10 +53,10 @@ __all__ = [
     "regime_stability",
     "regimes_from_rows",
     "regimes_table",
+    "regimes_text",
     "rows_outside",
     "small_sample",
     "small_sample_correction",
     "split_errors",
     "summarise",
-    "where_in_words",
 ]

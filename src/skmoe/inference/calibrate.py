@@ -1,4 +1,4 @@
-"""Calibration of a fit by rows that were held out: models of the folds are judged as the fit itself will be used."""
+"""Calibration of a fit by held-out rows: models of the folds are evaluated as the fit itself will be used."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from skmoe.search.folds import FoldFits, Folds
 from skmoe.search.number import gain
 from skmoe.search.optimiser import Optimiser, Point
 
-__all__ = ["COVERAGES", "Calibrated", "calibration_of", "corrected_law", "held_out_coverage"]
+__all__ = ["COVERAGES", "Calibrated", "calibration_of", "corrected_distribution", "held_out_coverage"]
 
 COVERAGES = (0.5, 0.9, 0.95)
-"""Coverages of central intervals whose shares of held-out rows are noted."""
+"""Coverages of central intervals for which shares of held-out rows are reported."""
 
 
 class Calibrated(NamedTuple):
-    """What held-out rows say of predictive laws.
+    """Calibration of predictive distributions by held-out rows.
 
     Attributes
     ----------
     calibration : Calibration or None
-        The correction they ask for.
+        The correction that they suggest.
     gate_uncertain : bool
         Whether the gate's uncertainty is counted.
     coverage : list of (float, float)
@@ -45,7 +45,7 @@ class Calibrated(NamedTuple):
 
 
 def held_out_coverage(folds: Folds, scores: np.ndarray, *, corrected: bool = True) -> list[tuple[float, float]]:
-    """Share of held-out rows inside central intervals, which other folds have corrected.
+    """Return the share of held-out rows inside central intervals that were calibrated on the other folds.
 
     Parameters
     ----------
@@ -66,37 +66,38 @@ def held_out_coverage(folds: Folds, scores: np.ndarray, *, corrected: bool = Tru
 
 
 def calibration_of(folds: Folds, fits: FoldFits) -> Calibrated:
-    """Calibration by the normal scores of held-out rows under the corrected laws of the folds' models.
+    """Fit the calibration to normal scores of held-out rows under the corrected distributions of the folds' models.
 
-    The textbook's law of one regression is left as it is unless held-out rows gain more than a standard error.
+    The exact distribution of one regression is used unless held-out rows gain more than a standard error.
     The gate's uncertainty is counted where held-out rows gain more than a standard error by it: where a gate all but
     separates rows, its likelihood is far from a Gaussian.
     """
     log_density, scores = np.empty((2, folds.n)), np.empty((2, folds.n))
-    laws = [corrected_law(_by_itself(problem), theta) for problem, theta in zip(fits.problems, fits.best, strict=True)]
+    pairs = zip(fits.problems, fits.best, strict=True)
+    laws = [corrected_distribution(_in_own_units(problem), theta) for problem, theta in pairs]
     if any(law.unknown for law in laws):
         return Calibrated(None, False, [])
     for fold, law in zip(folds.parts, laws, strict=True):
         inputs = to_numpy(fold.test.X)[:, : fold.test.map.width]
         y = to_numpy(fold.test.y)
-        for way, chosen in enumerate((law.without_gate_uncertainty(), law)):
+        for i, chosen in enumerate((law.without_gate_uncertainty(), law)):
             at_rows = chosen.at(inputs)
-            log_density[way, fold.held_out] = at_rows.logpdf(y)
-            scores[way, fold.held_out] = at_rows.normal_scores(y)
+            log_density[i, fold.held_out] = at_rows.logpdf(y)
+            scores[i, fold.held_out] = at_rows.normal_scores(y)
     found = [Calibration.fit(z, folds.weight) for z in scores]
-    sure, unsure = (log_density[way] + found[way].log_slope(scores[way]) for way in range(2))
+    without, with_gate = (log_density[i] + found[i].log_slope(scores[i]) for i in range(2))
     if fits.k == 1:
-        mean, error = gain(sure, log_density[0], folds.weight)
+        mean, error = gain(without, log_density[0], folds.weight)
         corrected = mean > error
         coverage = held_out_coverage(folds, scores[0], corrected=corrected)
         return Calibrated(found[0] if corrected else None, False, coverage)
-    mean, error = gain(unsure, sure, folds.weight)
-    way = int(mean > error)
-    return Calibrated(found[way], bool(way), held_out_coverage(folds, scores[way]))
+    mean, error = gain(with_gate, without, folds.weight)
+    best = int(mean > error)
+    return Calibrated(found[best], bool(best), held_out_coverage(folds, scores[best]))
 
 
-def _by_itself(problem: Problem) -> Problem:
-    """The same problem with standardised rows as what the caller gave."""
+def _in_own_units(problem: Problem) -> Problem:
+    """Return the same problem with standardised rows in place of the caller's."""
     old = problem.rows.map
     plain = InputMap(
         np.zeros(old.width),
@@ -107,19 +108,19 @@ def _by_itself(problem: Problem) -> Problem:
     return problem.on(replace(problem.rows, map=plain))
 
 
-def corrected_law(problem: Problem, theta: Theta) -> PredictiveDistribution:
-    """Predictive law at an optimum, with what small samples ask for of Gaussian experts."""
+def corrected_distribution(problem: Problem, theta: Theta) -> PredictiveDistribution:
+    """Return the predictive distribution at an optimum, with small-sample corrections of Gaussian experts."""
     parameters = problem.rows.map.to_parameters(theta, problem.family)
     if not isinstance(problem.family, GaussianFamily):
         return PredictiveDistribution.of(parameters)
     fit = Fit.of(Optimiser(Point(problem, theta).with_sums("curvature")), converged=True)
     optimum = Optimum(problem, fit, np.arange(problem.k))
-    few, d = small_sample(optimum, problem.k), parameters.A.shape[1]
-    if few.none_left:
+    small, d = small_sample(optimum, problem.k), parameters.A.shape[1]
+    if small.none_left:
         return replace(PredictiveDistribution.of(parameters), unknown=True)
     covariance = covariance_of(optimum, robust=False)
     if covariance is None:
         return PredictiveDistribution.of(parameters)
-    scaled = from_root(few.corrected(covariance.model, d))
-    correction = correction_of(scaled, parameters.sigma * np.sqrt(few.factor), few.dof, d)
+    scaled = from_root(small.corrected(covariance.model, d))
+    correction = correction_of(scaled, parameters.sigma * np.sqrt(small.factor), small.dof, d)
     return PredictiveDistribution((parameters,), np.ones(1), corrections=(correction,))

@@ -1,4 +1,4 @@
-r"""What an input is where an expert holds: a range of numbers or some levels of a text, beside that of all rows.
+r"""The values of an input where an expert holds: a range of numbers or some categories, beside that of all rows.
 
 Rows R are chosen by one input after the other such that the share of the expert's rows in R exceeds the share of all
 rows in R as far as possible: they maximise :math:`\sum_{n \in R} w_n (p_{in} - \bar p_i)`, where p is the gate and w
@@ -19,18 +19,16 @@ __all__ = ["NINE_IN_TEN", "Condition", "ExpertRows", "condition", "excess_range"
 
 NINE_IN_TEN = (0.05, 0.95)
 BEYOND = 0.05  # share of the rows beyond a range up to which it is called open on that side
-TELLING = 0.05  # least gain by which an input tells the expert's rows from those of others, of at most one
-KUIPER_95 = (
-    1.75  # 95% quantile of Kuiper's statistic: the best range of a column that has nothing to do with the expert
-)
+INFORMATIVE = 0.05  # least gain by which an input separates the expert's rows from those of others, of at most one
+KUIPER_95 = 1.75  # 95% quantile of Kuiper's statistic: the best range of a column unrelated to the expert
 ENOUGH = 0.5  # gain that is never taken for chance
-MOST_LEVELS = 3  # levels of a text that are named
-FEW_ROWS = 0.05  # share of an expert's rows below which a level is not named beside others
+MOST_LEVELS = 3  # categories that are named
+FEW_ROWS = 0.05  # share of an expert's rows below which a category is not named beside others
 
 
 @dataclass(frozen=True)
 class Condition:
-    """What an input is where an expert holds.
+    """The values of an input where an expert holds.
 
     Attributes
     ----------
@@ -39,9 +37,10 @@ class Condition:
     part : float
         Its part in the variance of the expert's probability, see `skmoe.inference.gate_change`.
     here, all_rows : str
-        What it is where the expert holds, with its name, and what it is for all rows.
+        Its values where the expert holds, with its name, and for all rows.
     direction : bool
-        Whether `here` says what makes the expert likelier at equal other inputs, since no range tells its rows.
+        Whether `here` is a direction that makes the expert likelier at equal other inputs, since no range separates its
+        rows.
     """
 
     name: str
@@ -53,7 +52,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class ExpertRows:
-    """Rows as an expert has them.
+    """Rows weighted for an expert.
 
     Attributes
     ----------
@@ -65,7 +64,7 @@ class ExpertRows:
     inside : (n,) array of bool
         Rows that meet the conditions so far.
     orders : dict of int to (n,) array
-        Orders of the rows by columns, as far as `order` was asked for them; experts over the same rows share it.
+        Known orders of the rows by columns; experts over the same rows share it.
     """
 
     X: np.ndarray
@@ -76,7 +75,7 @@ class ExpertRows:
     orders: dict[int, np.ndarray] = field(default_factory=dict)
 
     def order(self, column: int) -> np.ndarray:
-        """Rows by rising values of a column, equal ones as they come: sorted when first asked for."""
+        """Return the order of rows by a column, computed when it is first needed."""
         if column not in self.orders:
             self.orders[column] = np.argsort(self.X[:, column], kind="stable")
         return self.orders[column]
@@ -87,18 +86,18 @@ class ExpertRows:
         return self.its_rows - self.all_rows
 
     def gain(self, inside: np.ndarray) -> float:
-        """How much better fewer rows tell the expert's rows from those of the others, between zero and one."""
+        """Return how much better fewer rows separate the expert's rows from those of others, between zero and one."""
         more = np.sum(self.excess[inside & self.inside]) - np.sum(self.excess[self.inside])
         return float(more) / max(1 - self.share, np.finfo(float).tiny)
 
     @property
     def least_gain(self) -> float:
-        """Gain above which a range is telling, and is not the best of many by chance."""
+        """Gain above which a range is informative, and not the best of many by chance."""
         tiny = np.finfo(float).tiny
         P = self.share * self.its_rows / self.all_rows
         deviation = np.sqrt(self.all_rows @ (P - self.share) ** 2) / max(self.share * (1 - self.share), tiny)
         by_chance = KUIPER_95 * deviation * np.sqrt(np.sum(self.all_rows**2))
-        return max(TELLING, min(float(by_chance), ENOUGH))
+        return max(INFORMATIVE, min(float(by_chance), ENOUGH))
 
 
 def condition(one: Input, part: float, rises: bool, rows: ExpertRows) -> tuple[Condition, np.ndarray]:
@@ -137,7 +136,7 @@ def condition(one: Input, part: float, rises: bool, rows: ExpertRows) -> tuple[C
 
 
 def _range(values: np.ndarray, order: np.ndarray, span: float, rows: ExpertRows) -> tuple[str, np.ndarray]:
-    """The range of an expert's values in words, and which rows are inside."""
+    """Return the range of an expert's values as text, and which rows are inside."""
     order = order[rows.inside[order]]
     low, high = excess_range(values, rows.excess, order)
     left, right = (beyond & rows.inside for beyond in (values < low, values > high))
@@ -159,7 +158,7 @@ def _range(values: np.ndarray, order: np.ndarray, span: float, rows: ExpertRows)
 
 
 def excess_range(values: np.ndarray, excess: np.ndarray, order: np.ndarray | None = None) -> tuple[float, float]:
-    """Ends of the range of values over which the sum of `excess` is largest; of the rows in `order` alone if given."""
+    """Return the range of values over which the sum of `excess` is largest; of the rows in `order` alone if given."""
     order = np.argsort(values, kind="stable") if order is None else order
     rising = values[order]
     new = np.append(True, rising[1:] != rising[:-1])
@@ -175,7 +174,7 @@ def excess_range(values: np.ndarray, excess: np.ndarray, order: np.ndarray | Non
 def weighted_quantile(
     values: np.ndarray, weight: np.ndarray, levels: tuple[float, ...], order: np.ndarray | None = None
 ) -> np.ndarray:
-    """Smallest values up to which the rows have the given shares of the weight; `order` sorts them, if it is known."""
+    """Return the smallest values up to which rows have the given shares of the weight; `order` sorts them, if known."""
     order = np.argsort(values) if order is None else order
     reached = np.cumsum(weight[order])
     at = np.searchsorted(reached, np.asarray(levels) * reached[-1] * (1 - 1e-12))
@@ -183,7 +182,7 @@ def weighted_quantile(
 
 
 def _levels(labels: tuple[str, ...], held: np.ndarray, rows: ExpertRows) -> tuple[str, str, np.ndarray]:
-    """Levels that an expert's rows have more often than all rows, their share of all rows, and the rows with them."""
+    """Return categories that an expert's rows have more often, the share of all rows that have them, and these rows."""
     here, of_all = (weight[rows.inside] @ held[rows.inside] for weight in (rows.its_rows, rows.all_rows))
     if np.all(here >= of_all):  # the conditions so far favour every level: compared are their shares among such rows
         here, of_all = here / np.sum(here), of_all / np.sum(of_all)
@@ -201,7 +200,7 @@ def _levels(labels: tuple[str, ...], held: np.ndarray, rows: ExpertRows) -> tupl
 
 
 def _number(value: float, span: float) -> str:
-    """A number to about a hundredth of the span of most rows, without needless zeros."""
+    """Format a number to about a hundredth of the span of most rows, without trailing zeros."""
     value = float(value)
     if not span > 0:
         return f"{value:.4g}"

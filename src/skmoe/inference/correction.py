@@ -1,10 +1,10 @@
-r"""Small samples: degrees of freedom, and how far predictions are uncertain because coefficients are.
+r"""Small-sample corrections: degrees of freedom, and the uncertainty of predictions from that of coefficients.
 
-An expert with :math:`N_i` rows, its responsibilities added up, that spends :math:`p_i` effective parameters on them has
+An expert with :math:`N_i` rows, the sum of its responsibilities, and :math:`p_i` effective parameters has
 :math:`N_i - p_i` degrees of freedom, and its noise variance is that of maximum likelihood times :math:`N_i / (N_i -
 p_i)`. Effective parameters are the trace of the covariance of its coefficients times their information in these rows;
 without a penalty one regression has as many as it has coefficients, which is the textbook's correction. A penalty
-widens the noise by itself; what it has done is not done twice.
+widens the noise already; that part is not corrected again.
 
 A single expert with as many coefficients as rows has no degrees of freedom: its noise, standard errors and intervals
 are unknown. Where there are several, each keeps at least `LEAST_DOF`.
@@ -33,25 +33,25 @@ MANY_ROWS = 10_000  # rows per parameter from which on coefficients count as the
 
 @dataclass(frozen=True)
 class SmallSample:
-    """Factors of the experts' variances (k,), and their degrees of freedom (k,), in the order they are told."""
+    """Factors of the experts' variances (k,), and their degrees of freedom (k,), in the order they are reported."""
 
     factor: np.ndarray
     dof: np.ndarray
 
     @property
     def none_left(self) -> bool:
-        """Whether no degrees of freedom are left."""
+        """True where no degrees of freedom are left."""
         return bool(np.any(self.dof == 0))
 
     def corrected(self, root: np.ndarray, d: int, m: int = 1) -> np.ndarray:
-        """Root of a covariance over (A, b, W, c, sigma) with d inputs, scaled: experts and noise, not the gate."""
+        """Scale the root of a covariance over (A, b, W, c, sigma) with d inputs: experts and noise, not the gate."""
         k, scale = len(self.factor), np.sqrt(self.factor)
         each = np.concatenate([np.repeat(scale, m * d), np.repeat(scale, m), np.ones(k * (d + 1)), scale])
         return root * each[:, None]
 
 
 def small_sample(optimum: Optimum | None, k: int) -> SmallSample:
-    """Degrees of freedom of a fit; infinite for other laws, known noise and where no likelihood was climbed."""
+    """Return degrees of freedom of a fit; infinite for other families, known noise and without a likelihood."""
     if optimum is None or not optimum.problem.noise_groups:
         return SmallSample(np.ones(k), np.full(k, np.inf))
     if k == 1 and optimum.problem.total <= optimum.problem.De * (1 + ROUNDING):
@@ -59,18 +59,18 @@ def small_sample(optimum: Optimum | None, k: int) -> SmallSample:
     if not isinstance(optimum.problem.family, GaussianFamily):
         return SmallSample(np.ones(k), np.full(k, np.inf))
     problem, rows = optimum.problem, optimum.fit.share * optimum.problem.total
-    spent = _effective_parameters(optimum)
+    effective = _effective_parameters(optimum)
     # squared residuals over the variance: a penalty has widened it already
     pull = noise_dof(problem) * noise_penalty(optimum.fit.theta.sigma, problem.y_std)[1]
     counted = rows + pull * problem.total
     if problem.settings.noise == "shared":
-        rows, spent, counted = (np.full(k, np.sum(part)) for part in (rows, spent, counted))
-    dof = rows - spent if k == 1 else np.maximum(rows - spent, LEAST_DOF)
+        rows, effective, counted = (np.full(k, np.sum(part)) for part in (rows, effective, counted))
+    dof = rows - effective if k == 1 else np.maximum(rows - effective, LEAST_DOF)
     return SmallSample((np.maximum(counted, dof) / dof)[optimum.order], dof[optimum.order])
 
 
 def _effective_parameters(optimum: Optimum) -> np.ndarray:
-    """Parameters that each expert spends on its rows, (k,), at most as many as it has coefficients."""
+    """Return the effective parameters of each expert, (k,), at most as many as it has coefficients."""
     problem, fit = optimum.problem, optimum.fit
     k, De = problem.k, problem.De
     if k == 1 or fit.inverse_root is None or problem.total > MANY_ROWS * problem.n_parameters:
@@ -81,9 +81,9 @@ def _effective_parameters(optimum: Optimum) -> np.ndarray:
 
 
 def small_sample_correction(model: Any) -> Correction | None:
-    """What predictions of a fitted `MoERegressor` are corrected by.
+    """Return the correction of predictions of a fitted `MoERegressor`.
 
-    None for other laws than the Gaussian, and where rows are so many that nothing is corrected.
+    None for other families than the Gaussian, and where rows are so many that nothing is corrected.
     """
     rows, parameters = model.history_["rows"], model.n_parameters_
     if not isinstance(model.parameters_.family.base, GaussianFamily):
@@ -98,7 +98,7 @@ def small_sample_correction(model: Any) -> Correction | None:
 
 
 def correction_of(covariance: np.ndarray, sigma: np.ndarray, dof: np.ndarray, d: int) -> Correction:
-    """What predictions are corrected by: noise scales, degrees of freedom, covariances of experts and gate.
+    """Return the correction of predictions: noise scales, degrees of freedom, covariances of experts and gate.
 
     Parameters
     ----------
@@ -125,6 +125,6 @@ def correction_of(covariance: np.ndarray, sigma: np.ndarray, dof: np.ndarray, d:
 
 
 def _blocks(covariance: np.ndarray, start: int, k: int, d: int) -> np.ndarray:
-    """Covariance of each vector of d coefficients and an intercept, (k, d + 1, d + 1)."""
+    """Return the covariance of each vector of d coefficients and an intercept, (k, d + 1, d + 1)."""
     index = [start + np.append(np.arange(i * d, (i + 1) * d), k * d + i) for i in range(k)]
     return np.stack([covariance[np.ix_(rows, rows)] for rows in index])

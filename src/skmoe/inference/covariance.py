@@ -1,4 +1,4 @@
-"""How sure a fit is: covariance of the estimates, by the observed information and by the sandwich formula."""
+"""Covariance of the estimates, by the observed information and by the sandwich formula."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Covariance:
 
 
 def covariance_of(optimum: Optimum | None, *, robust: bool = True) -> Covariance | None:
-    """Covariance of a fit; None where the likelihood has no strict maximum, or none was climbed.
+    """Return the covariance of a fit; None where the likelihood has no strict maximum, or was not maximised.
 
     Without `robust` the pass over the rows that the sandwich formula needs is saved, and both versions are the same.
     """
@@ -51,7 +51,7 @@ def covariance_of(optimum: Optimum | None, *, robust: bool = True) -> Covariance
 
 
 def sandwich_root(root: np.ndarray, outer: np.ndarray) -> np.ndarray:
-    r"""Root of the sandwich formula, to be multiplied by that of the covariance by the information.
+    r"""Return a root of the sandwich formula, to be multiplied by that of the covariance by the information.
 
     With :math:`R R^\top` the inverse of the information H and :math:`S S^\top` the mean outer product of the scores,
     :math:`H^{-1} S S^\top H^{-1} = R T T^\top R^\top` with :math:`T = R^\top S`.
@@ -69,12 +69,12 @@ def from_root(root: np.ndarray) -> np.ndarray:
 
 
 def callers_slopes(optimum: Optimum) -> np.ndarray:
-    """Derivatives of all parameters in the caller's units, (A, b, W, c, sigma), over those of the fit."""
+    """Return derivatives of all parameters in the caller's units, (A, b, W, c, sigma), over those of the fit."""
     problem, order = optimum.problem, optimum.order
     k, m = problem.k, problem.family.predictors
     expert, vector = problem.rows.map.slopes()
-    told = np.eye(k)[order]
-    experts, gates = _blocks(told, np.eye(m)), (told - told[-1])[:, :-1]  # the last gate vector told is zero
+    reported = np.eye(k)[order]
+    experts, gates = _blocks(reported, np.eye(m)), (reported - reported[-1])[:, :-1]  # the last gate vector is zero
     a, w = k * problem.De, (k - 1) * problem.Dg
     parts = [(slice(0, a), experts, expert), (slice(a, a + w), gates, vector)]
     rows = []
@@ -87,7 +87,7 @@ def callers_slopes(optimum: Optimum) -> np.ndarray:
 
 
 def _blocks(which: np.ndarray, part: np.ndarray) -> np.ndarray:
-    """The Kronecker product of two small matrices, without what `numpy.kron` does for others."""
+    """Return the Kronecker product of two small matrices, faster than `numpy.kron`."""
     product = which[:, None, :, None] * part[None, :, None, :]
     return product.reshape(len(which) * len(part), which.shape[1] * part.shape[1])
 
@@ -101,7 +101,7 @@ def at_zero(root: np.ndarray, k: int, origin: np.ndarray | None, m: int = 1) -> 
 
 
 def slopes_at_zero(k: int, origin: np.ndarray, m: int = 1) -> np.ndarray:
-    """Derivatives of (A, b, W, c, sigma) with intercepts at inputs of zero over those with intercepts at an origin."""
+    """Return derivatives of (A, b, W, c, sigma) with intercepts at inputs of zero over those at an origin."""
     d = len(origin)
     J = np.eye((m + 1) * k * (d + 1) + k)
     for start, vectors in ((0, k * m), (k * m * (d + 1), k)):  # experts, then gate
@@ -112,7 +112,7 @@ def slopes_at_zero(k: int, origin: np.ndarray, m: int = 1) -> np.ndarray:
 
 
 def _noise_slopes(optimum: Optimum) -> np.ndarray:
-    """Derivatives of the noise scales (k,) in the caller's units over the parameters of the fit, (k, p)."""
+    """Return derivatives of the noise scales (k,) in the caller's units over the parameters of the fit, (k, p)."""
     problem, sigma = optimum.problem, optimum.fit.theta.sigma
     slopes = np.zeros((problem.k, problem.n_parameters))
     first = problem.n_parameters - len(problem.noise_groups)
@@ -122,7 +122,7 @@ def _noise_slopes(optimum: Optimum) -> np.ndarray:
 
 
 def split_errors(covariance: np.ndarray | None, k: int, d: int, m: int = 1) -> dict[str, np.ndarray]:
-    """Standard errors by name from a covariance over (A, b, W, c, sigma); NaN where there is none.
+    """Return standard errors by name from a covariance over (A, b, W, c, sigma); NaN where there is none.
 
     Experts have m predictors each; those of their coefficients are (k, m, d) where there are several.
     """
@@ -132,7 +132,7 @@ def split_errors(covariance: np.ndarray | None, k: int, d: int, m: int = 1) -> d
 
 
 def split(values: np.ndarray, k: int, d: int, m: int = 1) -> dict[str, np.ndarray]:
-    """A vector over (A, b, W, c, sigma) by name, in the shapes of `split_errors`."""
+    """Split a vector over (A, b, W, c, sigma) by name, in the shapes of `split_errors`."""
     several = () if m == 1 else (m,)
     sizes = {
         "expert_coef": (k, *several, d),

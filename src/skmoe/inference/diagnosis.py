@@ -1,4 +1,4 @@
-"""A diagnosis of a fit in plain words: what was checked, what came out, what it means."""
+"""The diagnosis of a fit: checks, findings and their meaning in words."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from scipy import stats
 
 from skmoe.arrays.blocks import take_rows
 from skmoe.arrays.namespaces import to_numpy
+from skmoe.inference.class_confidence import ClassConfidence, outcome_names, outcome_proba
 from skmoe.inference.fitted_range import rows_outside
 from skmoe.inference.formatting import fixed, listed
 from skmoe.inference.held_out import (
-    calibration_in_words,
-    coverage_in_words,
-    limit_in_words,
-    near_ties,
-    seen_counts,
-    seen_where,
-    stability_in_words,
+    calibration_text,
+    compared_models,
+    coverage_text,
+    limit_text,
+    near_tie_texts,
+    stability_counts,
+    stability_text,
 )
 from skmoe.inference.relations import all_but_exact, is_exact, relation_findings, target_of
 from skmoe.inference.residuals import residual_findings
-from skmoe.inference.summary import Summary, filled_gaps
-from skmoe.inference.sureness import Sureness, outcome_names, outcome_proba
+from skmoe.inference.summary import Summary, filled_values
 from skmoe.model.evaluation import r_squared
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.tables.chosen import chosen_inputs, sees_inputs
@@ -41,7 +41,7 @@ __all__ = [
     "rows_fitted",
 ]
 
-LOOK_ROWS = 20_000  # rows that calibration is judged by
+MOST_ROWS = 20_000  # rows that calibration is tested on
 SMALL_SHARE = 0.05  # share of the rows below which an expert is worth a warning
 ALONG = 0.3  # correlation of gate and experts above which the consistent start is biased
 TOO_FEW = 5.0  # rows for each parameter, or for each coefficient of an expert, below which a diagnosis warns
@@ -55,11 +55,11 @@ class RoundedOutputWarning(UserWarning):
 
 
 class FewRowsWarning(UserWarning):
-    """A model has more parameters than its rows can tell."""
+    """A model has more parameters than its rows can determine."""
 
 
 def diagnose(model: Any, X: Any = None, y: Any = None) -> Summary:
-    """Diagnosis of a fitted estimator; with rows, their range, and with outputs calibration as well.
+    """Diagnose a fitted estimator; with rows, their range, and with outputs calibration as well.
 
     Outputs of a classifier are the numbers of their classes.
     """
@@ -92,7 +92,7 @@ def diagnose(model: Any, X: Any = None, y: Any = None) -> Summary:
 
 
 def coarse_outputs(model: Any) -> str:
-    """A sentence on outputs that are rounded to steps as wide as the noise, or nothing."""
+    """Describe outputs that are rounded to steps as wide as the noise, or return an empty text."""
     step = float(model.history_["step"])
     if not step or hasattr(model, "classes_") or no_rows_left(model):
         return ""
@@ -100,22 +100,22 @@ def coarse_outputs(model: Any) -> str:
     if step < noise:
         return ""
     return (
-        f"y is rounded to steps of {step:.3g}, as wide as the noise ({noise:.3g}) or wider: normal laws describe such "
-        "values only roughly, and noise scales were held to what the steps allow; if y is a count or has few values, "
-        "a model of counts or a classifier says more"
+        f"y is rounded to steps of {step:.3g}, as wide as the noise ({noise:.3g}) or wider: normal distributions fit "
+        "such values only roughly, and noise scales were held to what the steps allow; if y is a count or has few "
+        "values, a model of counts or a classifier says more"
     )
 
 
 def few_rows(model: Any, least: float = TOO_FEW) -> list[str]:
-    """Sentences on a fit with fewer than `least` rows for each parameter, or for each coefficient of an expert."""
-    said = [_rows_of_parameters(model, least), _rows_of_experts(model, least)]
-    if _faded(model):  # which says what to do
-        said.reverse()
-    return [sentence for sentence in said if sentence]
+    """Describe a fit with fewer than `least` rows for each parameter, or for each coefficient of an expert."""
+    texts = [_rows_of_parameters(model, least), _rows_of_experts(model, least)]
+    if _faded(model):  # whose text has the advice
+        texts.reverse()
+    return [text for text in texts if text]
 
 
 def few_rows_of_fit(model: Any) -> list[str]:
-    """Sentences that a fit warns with: one expert is warned of where it has as many coefficients as rows."""
+    """Return the warnings of a fit; for one expert only where it has as many coefficients as rows."""
     if model.n_experts_ == 1 and not no_rows_left(model):
         known_noise = np.all(np.isinf(getattr(model, "dof_", np.inf)))
         if not known_noise or rows_fitted(model) > _coefficients(model):
@@ -124,7 +124,7 @@ def few_rows_of_fit(model: Any) -> list[str]:
 
 
 def no_rows_left(model: Any) -> str:
-    """A sentence on one expert with as many coefficients as rows, whose noise no row is left to tell, or nothing."""
+    """Describe one expert with as many coefficients as rows, whose noise is unknown, or return an empty text."""
     if model.n_experts_ > 1 or not np.any(getattr(model, "dof_", np.ones(1)) == 0):
         return ""
     return (
@@ -162,28 +162,28 @@ def _rows_of_experts(model: Any, least: float) -> str:
 
 
 def _faded(model: Any) -> list[int]:
-    """Experts that the penalty has let fade: they hold fewer rows than they have coefficients."""
+    """Return experts with fewer rows than coefficients, whose shares the penalty has reduced."""
     if not getattr(model, "penalty_", 0.0) or model.n_experts_ == 1:
         return []
     return np.flatnonzero(model.shares_ * rows_fitted(model) < _coefficients(model)).tolist()
 
 
 def rows_fitted(model: Any) -> float:
-    """Rows of the fit; whole weights count as repeated rows."""
+    """Return the number of rows of the fit; whole weights count as repeated rows."""
     return float(model.history_["inputs"].get("total", model.history_["rows"]))
 
 
 def _coefficients(model: Any) -> int:
-    """Coefficients of an expert, with its intercept."""
+    """Return the number of coefficients of an expert, with its intercept."""
     chosen = chosen_inputs(model, "expert")
     inputs = model.gate_coef_.shape[1] if chosen is None else len(chosen)
     return model.parameters_.family.predictors * (inputs + int(model.fit_intercept and model.method != "spectral"))
 
 
 def _some_rows(*arrays: Any) -> tuple[np.ndarray, ...]:
-    """At most `LOOK_ROWS` rows, evenly spaced, on the host."""
+    """Return at most `MOST_ROWS` rows, evenly spaced, on the host."""
     n = arrays[0].shape[0]
-    return tuple(to_numpy(a) for a in take_rows(arrays, np.arange(0, n, -(-n // LOOK_ROWS))))
+    return tuple(to_numpy(a) for a in take_rows(arrays, np.arange(0, n, -(-n // MOST_ROWS))))
 
 
 def _rows(table: Summary, model: Any) -> None:
@@ -197,8 +197,8 @@ def _rows(table: Summary, model: Any) -> None:
 
 
 def _gaps(table: Summary, model: Any) -> None:
-    """What was missing in the table of the fit."""
-    gaps, n = filled_gaps(model), model.history_["rows"]
+    """Describe missing values in the table of the fit."""
+    gaps, n = filled_values(model), model.history_["rows"]
     for name, count in gaps.items():
         column = next(c for c in model.encoder_.columns if c.name == name)
         words = f"they count as {column.fill!r}"
@@ -289,27 +289,27 @@ def _starts(table: Summary, model: Any) -> None:
 
 
 def _stability(table: Summary, model: Any) -> None:
-    counts = seen_counts(model)
+    counts = stability_counts(model)
     if not all(counts):
         return
-    low = stability_in_words(model)
-    words = f"UNSTABLE: {low}" if low else f"{seen_where(model)} show the same regimes"
+    low = stability_text(model)
+    words = f"UNSTABLE: {low}" if low else f"{compared_models(model)} show the same regimes"
     table.rows.append(("stability of regimes", ", ".join(counts), words))
 
 
 def _held_out(table: Summary, model: Any) -> None:
     tried = model.history_.get("held_out", [])
     if len(tried) > 1:
-        ties, limit = near_ties(model), limit_in_words(model)
+        ties, limit = near_tie_texts(model), limit_text(model)
         finding = f"{model.n_experts_} of {tried[0][0]} to {tried[-1][0]} tried"
         words = "; ".join(
             [*([f"AT THE LIMIT: {limit}"] if limit else []), *([f"NEAR TIE: {'; '.join(ties)}"] if ties else [])]
         )
         table.rows.append(("number of experts", finding, words or "held-out rows are clear about it"))
-    if held := coverage_in_words(model):
+    if held := coverage_text(model):
         finding = ", ".join(f"{100 * c:g}%: {100 * share:.0f}%" for c, share in model.history_["coverage"])
         table.rows.append(("intervals on rows left out", finding, held))
-    if corrected := calibration_in_words(model):
+    if corrected := calibration_text(model):
         finding = f"scale {model.calibration_.scale:.2f}, shift {model.calibration_.shift:.2f}"
         table.rows.append(("intervals corrected", finding, corrected))
 
@@ -356,6 +356,6 @@ def _calibration(table: Summary, model: Any, X: np.ndarray, y: np.ndarray) -> No
 
 
 def _probabilities(table: Summary, model: Any, X: np.ndarray, y: np.ndarray) -> None:
-    found = Sureness.of(outcome_proba(model, X), y)
+    found = ClassConfidence.of(outcome_proba(model, X), y)
     words = found.verdict.value
     table.rows.append(("probabilities", found.finding, f"{words[0].lower()}{words[1:]}"))

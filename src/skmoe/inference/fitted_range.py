@@ -18,12 +18,12 @@ MOST_NAMED = 5  # inputs that a sentence names
 
 @dataclass(frozen=True)
 class Outside:
-    """How many rows have an input below its smallest or above its largest value in the fit, and which inputs.
+    """Counts of rows with an input below its smallest or above its largest value in the fit, by input.
 
     Attributes
     ----------
     rows : int
-        Rows that were looked at.
+        Rows that were checked.
     outside : int
         Rows with at least one input outside.
     by_input : dict of str to int

@@ -30,7 +30,7 @@ TWO_SIDED_95 = float(ndtri(0.975))
 
 
 def three_digits(value: float) -> str:
-    """A number with three significant digits, and no exponent where it can be read without."""
+    """Format a number with three significant digits, and no exponent where it can be read without."""
     value = float(value)
     if not np.isfinite(value):
         return "–" if np.isnan(value) else ("∞" if value > 0 else f"{MINUS}∞")
@@ -45,7 +45,7 @@ def three_digits(value: float) -> str:
 
 
 def ratio_text(value: float) -> str:
-    """A ratio with three significant digits, or so many that it can be told from 1 if it is not."""
+    """Format a ratio with three significant digits, or as many as distinguish it from 1."""
     away = abs(value - 1)
     if not NEAREST < away < 0.01:
         return three_digits(value)
@@ -53,20 +53,20 @@ def ratio_text(value: float) -> str:
 
 
 def fixed(value: float, decimals: int) -> str:
-    """A number with so many decimals, and commas between thousands; a dash for NaN."""
+    """Format a number with fixed decimals and commas between thousands; a dash for NaN."""
     if np.isnan(value):
         return "–"
     return f"{value:,.{decimals}f}".replace("-", MINUS)
 
 
 def short(value: float) -> str:
-    """A value of an input as one would write it: 1, not 1.00."""
+    """Format a value of an input without trailing zeros: 1, not 1.00."""
     digits = 7 if 1e4 <= abs(value) < 1e7 else 4  # so that there is no exponent
     return f"{value:.{digits}g}".replace("-", MINUS)
 
 
 def percent(share: float) -> str:
-    """A share in whole percent, but never "0%" for more than nothing nor "100%" for less than all."""
+    """Format a share in whole percent, but never "0%" for more than nothing nor "100%" for less than all."""
     if 0 < share < 0.005:
         return "under 1%"
     if 0.995 <= share < 1:
@@ -75,14 +75,14 @@ def percent(share: float) -> str:
 
 
 def p_value(value: float, unknown: str = "") -> str:
-    """A P value with three decimals; what is smaller than that can tell is below 0.001."""
+    """Format a P value with three decimals, or as <0.001."""
     if np.isnan(value):
         return unknown
     return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def with_interval(value: float, error: float, dof: float = np.inf) -> str:
-    """An estimate with its 95% interval, or alone where it has no standard error."""
+    """Format an estimate with its 95% interval, or alone where it has no standard error."""
     if not error > 0:
         return three_digits(value)
     half = float(stdtrit(dof, 0.975)) * error
@@ -91,7 +91,7 @@ def with_interval(value: float, error: float, dof: float = np.inf) -> str:
 
 
 def with_spread(mean: float, spread: float) -> str:
-    """A mean and its spread to the same decimals: two digits of the spread, and no exponents; empty for NaN."""
+    """Format a mean and its standard deviation to the same decimals, two digits of the latter; empty for NaN."""
     if np.isnan(mean):
         return ""
     if not (np.isfinite(spread) and spread > NEAREST * abs(mean)):  # rounding is no spread
@@ -101,10 +101,10 @@ def with_spread(mean: float, spread: float) -> str:
 
 
 def experts(k: int) -> str:
-    """A number of experts in words."""
+    """Format a number of experts."""
     return "1 expert" if k == 1 else f"{k} experts"
 
 
 def listed(items: Sequence[str]) -> str:
-    """A list as it is written in a sentence: a, b and c."""
+    """Join a list as in a sentence: a, b and c."""
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"

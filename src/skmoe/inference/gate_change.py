@@ -1,4 +1,4 @@
-r"""How much of the gate's variation over the rows goes with each input.
+r"""The share of the gate's variation over the rows that goes with each input.
 
 For expert i with probability :math:`p_i(x)` and input j,
 
@@ -6,8 +6,8 @@ For expert i with probability :math:`p_i(x)` and input j,
 
 where :math:`x^{(j)}` is x with input j of another row. Where the inputs are independent, :math:`C_{ji} / Var\, p_i` is
 the share of the variance of p_i that needs input j, alone or with others: one if j decides everything, zero if the gate
-does not look at it. It depends on neither units nor standard errors, which have no meaning where the gate separates the
-rows.
+does not depend on it. It depends on neither units nor standard errors, which have no meaning where the gate separates
+the rows.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TWO_VALUED_ROWS = 1000  # rows that show most columns to have more than two valu
 
 @dataclass(frozen=True)
 class Input:
-    """An input as the owner of the table knows it: a column of text is one input, and several columns of X.
+    """An input as a column of the caller's table: a column of text is one input, and several columns of X.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Input:
     levels: tuple[str, ...] = ()
 
     def membership(self, X: np.ndarray) -> tuple[tuple[str, ...], np.ndarray] | None:
-        """Levels and which rows have them, (n, levels); None for numbers with more than two values."""
+        """Return categories and which rows have them, (n, levels); None for numbers with more than two values."""
         if self.levels:
             held = X[:, self.columns] > 0.5
             return self.levels, np.column_stack([~np.any(held, axis=1), held])
@@ -59,7 +59,7 @@ class Input:
 
 
 def two_values(values: np.ndarray) -> tuple[float, float] | None:
-    """The two values of a column that has no others, smaller first; else None."""
+    """Return the two values of a column that has no others, smaller first; else None."""
     if len(np.unique(values[:TWO_VALUED_ROWS])) > 2:
         return None
     distinct = np.unique(values)
@@ -67,7 +67,7 @@ def two_values(values: np.ndarray) -> tuple[float, float] | None:
 
 
 def inputs_of(model: Any) -> list[Input]:
-    """The inputs of a fitted model, with the columns of one text column together."""
+    """Return the inputs of a fitted model, with the columns of one text column together."""
     if model.encoder_ is None:
         return [Input(name, (j,)) for j, name in enumerate(feature_names(model))]
     found, start = [], 0
@@ -79,7 +79,7 @@ def inputs_of(model: Any) -> list[Input]:
 
 
 class GateChanges(NamedTuple):
-    """How the gate changes with each input.
+    """Changes of the gate with each input.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class GateChanges(NamedTuple):
 
 
 def gate_changes(parameters: MoEParameters, X: np.ndarray, weight: np.ndarray, inputs: Sequence[Input]) -> GateChanges:
-    """How each probability changes when an input takes the value of another row.
+    """Measure how each probability changes when an input takes the value of another row.
 
     Parameters
     ----------
@@ -115,17 +115,17 @@ def gate_changes(parameters: MoEParameters, X: np.ndarray, weight: np.ndarray, i
     """
     rng = np.random.default_rng(0)
     share = weight / np.sum(weight)
-    here, there = rng.choice(len(X), size=(2, PAIRS), p=share)
+    first, second = rng.choice(len(X), size=(2, PAIRS), p=share)
     L = parameters.W @ parameters.from_origin(X).T + parameters.c[:, None]
     _, P = log_sum_exp(L)
-    L_here, P_here = L[:, here], P[:, here]
+    L_first, P_first = L[:, first], P[:, first]
     changes, slopes = np.zeros((2, len(inputs), len(parameters.W)))
     for j, one in enumerate(inputs):
         W = parameters.W[:, one.columns]
         if np.any(W):
             values = X[:, one.columns]
-            step = values[there] - values[here]
-            moved = log_sum_exp(L_here + W @ step.T)[1] - P_here
+            step = values[second] - values[first]
+            moved = log_sum_exp(L_first + W @ step.T)[1] - P_first
             changes[j] = 0.5 * np.mean(moved**2, axis=1)
             slopes[j] = moved @ step[:, 0]
     return GateChanges(changes, slopes > 0, (P - (P @ share)[:, None]) ** 2 @ share)

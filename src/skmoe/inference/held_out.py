@@ -1,4 +1,4 @@
-"""What rows held out, and models beside the fitted one, say of it, in words."""
+"""Sentences on a fit by held-out rows and by other models of the same rows."""
 
 from __future__ import annotations
 
@@ -10,49 +10,49 @@ from skmoe.inference.formatting import experts, fixed, listed, percent
 from skmoe.search.config import SearchConfig
 
 __all__ = [
-    "calibration_in_words",
-    "coverage_in_words",
-    "limit_in_words",
-    "members_in_words",
-    "near_ties",
-    "penalty_in_words",
-    "seen_counts",
-    "seen_where",
-    "stability_in_words",
+    "calibration_text",
+    "compared_models",
+    "coverage_text",
+    "ensemble_text",
+    "limit_text",
+    "near_tie_texts",
+    "penalty_text",
+    "stability_counts",
+    "stability_text",
     "unstable",
 ]
 
 STABLE = 0.5  # share of other models below which a regime is called unstable
 MOST_ROWS = 0.7  # share of the rows from which on fits to part of them can be expected to show all regimes
-RIGHT = 0.02  # relative error of the width of predictive laws that is not worth a word
-SHIFT = 0.05  # shift of predictive laws, in their standard deviations, that is
-TAILED = 30.0  # degrees of freedom below which tails are
+RIGHT = 0.02  # relative error of the width of predictive distributions that is not reported
+SHIFT = 0.05  # shift of predictive distributions, in their standard deviations, that is reported
+TAILED = 30.0  # degrees of freedom below which tails are reported
 
 
-def seen_counts(model: Any) -> list[str]:
-    """In how many other models each expert is seen, such as "4 of 5"; empty texts where there are none."""
+def stability_counts(model: Any) -> list[str]:
+    """Count the other models in which each expert has a match, such as "4 of 5"; empty texts without any."""
     others = len(model.members_) or int(model.history_.get("folds", 0))
     return ["" if np.isnan(share) else f"{round(share * others)} of {others}" for share in model.stability_]
 
 
-def seen_where(model: Any) -> str:
-    """What the other models are."""
+def compared_models(model: Any) -> str:
+    """Name the models that experts are compared with."""
     return "averaged models" if model.members_ else "fits that left rows out"
 
 
 def unstable(model: Any) -> list[int]:
-    """Experts seen in less than half of the other models."""
+    """Return the experts that have a match in less than half of the other models."""
     if model.n_experts_ == 1:
         return []
     return [i for i, share in enumerate(model.stability_) if share < STABLE]
 
 
-def stability_in_words(model: Any) -> str:
-    """A sentence on regimes that other models do not show, or nothing."""
+def stability_text(model: Any) -> str:
+    """Describe regimes that other models do not show, or return an empty text."""
     if not (low := unstable(model)):
         return ""
-    counts = seen_counts(model)
-    which = f"{seen_where(model)} show {listed([f'expert {i + 1} in {counts[i]}' for i in low])} only"
+    counts = stability_counts(model)
+    which = f"{compared_models(model)} show {listed([f'expert {i + 1} in {counts[i]}' for i in low])} only"
     rows, seen = model.history_["rows"], model.history_.get("fold_rows", 0)
     if seen < MOST_ROWS * rows and not model.members_:
         return f"{which}: they saw {seen:,} of the {rows:,} rows, which may be too few for it"
@@ -64,24 +64,24 @@ def stability_in_words(model: Any) -> str:
     )
 
 
-def near_ties(model: Any) -> list[str]:
-    """Sentences on numbers of experts that held-out rows hardly tell from the one chosen."""
+def near_tie_texts(model: Any) -> list[str]:
+    """Describe numbers of experts that held-out rows hardly distinguish from the one chosen."""
     tried = model.history_.get("held_out", [])
-    level = next((held for k, held, _ in tried if k == model.n_experts_), np.nan)
-    said = []
+    chosen = next((held for k, held, _ in tried if k == model.n_experts_), np.nan)
+    texts = []
     for k, held, error in tried:
-        gain = held - level
+        gain = held - chosen
         if k == model.n_experts_ or not abs(gain) <= error:
             continue
         verb = ("gain" if gain > 0 else "lose") + ("s" if k == 1 else "")
         kept = "so the smaller number was kept" if k > model.n_experts_ else "and simpler"
         amount = f"{fixed(abs(gain), 3)} ± {fixed(error, 3)} of log density per row"
-        said.append(f"{experts(k)} {verb} {amount}: within a standard error, {kept}")
-    return said
+        texts.append(f"{experts(k)} {verb} {amount}: within a standard error, {kept}")
+    return texts
 
 
-def limit_in_words(model: Any) -> str:
-    """A sentence where the number of experts chosen is the largest that was tried, or nothing."""
+def limit_text(model: Any) -> str:
+    """Describe a choice of the largest number of experts that was tried, or return an empty text."""
     tried = model.history_.get("held_out", [])
     if not tried or tried[-1][0] > model.n_experts_ or model.n_experts != "auto" or model.history_["interrupted"]:
         return ""
@@ -91,8 +91,8 @@ def limit_in_words(model: Any) -> str:
     return f"{experts(model.n_experts_)} {are} the most that may be chosen: a higher limit may predict better"
 
 
-def penalty_in_words(model: Any) -> str:
-    """A sentence on the strength of the penalty, or nothing for a single regression."""
+def penalty_text(model: Any) -> str:
+    """Describe the strength of the penalty, or return an empty text for a single regression."""
     if model.n_experts_ == 1 or model.method != "auto":
         return ""
     strength = "no penalty" if model.penalty_ == 0 else f"a penalty of strength {model.penalty_:g}"
@@ -105,8 +105,8 @@ def penalty_in_words(model: Any) -> str:
     return f"The likelihood was maximised with {strength}, chosen by held-out rows among strengths of {others}."
 
 
-def calibration_in_words(model: Any) -> str:
-    """A sentence on how held-out rows corrected predictive laws, or nothing."""
+def calibration_text(model: Any) -> str:
+    """Describe how held-out rows corrected predictive distributions, or return an empty text."""
     if (found := model.calibration_) is None:
         return ""
     parts = []
@@ -122,8 +122,8 @@ def calibration_in_words(model: Any) -> str:
     return f"By rows held out, predictive distributions were {listed(parts)}."
 
 
-def coverage_in_words(model: Any) -> str:
-    """A sentence on how many outputs intervals held on rows that were left out, or nothing."""
+def coverage_text(model: Any) -> str:
+    """Describe the coverage of intervals on held-out rows, or return an empty text."""
     found = model.history_.get("coverage", [])
     if not found:
         return ""
@@ -131,8 +131,8 @@ def coverage_in_words(model: Any) -> str:
     return f"On rows left out of fits, intervals of {asked} held {held} of the outputs."
 
 
-def members_in_words(model: Any) -> str:
-    """A sentence on the models that are averaged, or nothing."""
+def ensemble_text(model: Any) -> str:
+    """Describe the models that are averaged, or return an empty text."""
     if not model.members_:
         return ""
     numbers = np.array([len(member.A) for member in model.members_])

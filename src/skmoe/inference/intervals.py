@@ -1,4 +1,4 @@
-"""95% intervals of a fitted model's coefficients: by the profile likelihood where it was followed, else by errors."""
+"""95% intervals of a fitted model's coefficients, by the profile likelihood where it was computed, else by errors."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from scipy.special import stdtrit
 
 from skmoe.inference.covariance import split, split_errors
 
-__all__ = ["Ends", "gate_dof", "intervals_of"]
+__all__ = ["Interval", "gate_dof", "intervals_of"]
 
 
-class Ends(NamedTuple):
-    """Lower and upper ends of intervals, in the shapes of the coefficients; NaN where there are none.
+class Interval(NamedTuple):
+    """Lower and upper bounds of intervals, in the shapes of the coefficients; NaN where there are none.
 
     They are infinite where no degrees of freedom are left.
     """
@@ -23,12 +23,12 @@ class Ends(NamedTuple):
 
 
 def gate_dof(model: Any) -> float:
-    """Degrees of freedom of the gate's coefficients."""
+    """Return the degrees of freedom of the gate's coefficients."""
     return float(max(model.history_["rows"] - model.n_parameters_, 2))
 
 
-def intervals_of(model: Any, *, robust: bool = False) -> dict[str, Ends]:
-    """Ends of 95% intervals by name, as `split_errors` names them.
+def intervals_of(model: Any, *, robust: bool = False) -> dict[str, Interval]:
+    """Interval of 95% intervals by name, as `split_errors` names them.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def intervals_of(model: Any, *, robust: bool = False) -> dict[str, Ends]:
     k, d, m = len(p.A), p.A.shape[-1], p.family.predictors
     if not robust and model.profile_intervals_ is not None:
         low, high = (split(ends, k, d, m) for ends in model.profile_intervals_.T)
-        return {name: Ends(low[name], high[name]) for name in low}
+        return {name: Interval(low[name], high[name]) for name in low}
     errors = split_errors(model.covariance_robust_ if robust else model.covariance_, k, d, m)
     scale = getattr(model, "noise_scale_", np.ones(k))
     values = p.A.ravel(), p.expert_intercept.ravel(), p.W.ravel(), p.gate_intercept, scale
@@ -51,6 +51,6 @@ def intervals_of(model: Any, *, robust: bool = False) -> dict[str, Ends]:
     for name in errors.keys() - half.keys():
         half[name] = np.where(dof == 0, np.inf, experts * errors[name].T).T
     return {
-        name: Ends(value - half[name], value + half[name])
+        name: Interval(value - half[name], value + half[name])
         for name, value in split(np.concatenate(values), k, d, m).items()
     }

@@ -1,9 +1,9 @@
 r"""A test of k experts against k + 1: the likelihood ratio beside those of tables simulated with k experts.
 
-With one expert too many its parameters mean nothing, and the ratio follows no chi-squared law. Its law is simulated
-instead: outputs are drawn from the fitted model with k experts at the inputs of the rows, and both numbers of experts
-are fitted to each such table. The tables share their inputs, so that all starts of many tables are one batch of
-models, with outputs (n, S) of their own.
+With one expert too many its parameters are not identified, and the ratio is not chi-squared. Its distribution is
+simulated instead: outputs are drawn from the fitted model with k experts at the inputs of the rows, and both numbers of
+experts are fitted to each such table. The tables share their inputs, so that all starts of many tables are one batch
+of models, with outputs (n, S) of their own.
 
 A ratio depends on how well both fits are searched for. The rows themselves are therefore treated as the simulated
 tables are: the same kinds and numbers of starts, the same stop.
@@ -60,11 +60,11 @@ class ExpertsTest:
 
     @property
     def p_value(self) -> float:
-        """Share of tables, the rows themselves among them, whose ratio is at least that of the rows."""
+        """Share of tables, with the rows themselves, whose ratio is at least that of the rows."""
         return float(1 + np.sum(self.bootstrap_ratios >= self.ratio)) / (1 + len(self.bootstrap_ratios))
 
     def summary(self) -> Summary:
-        """Table of what was found, in words.
+        """Return a table of the test.
 
         Returns
         -------
@@ -114,7 +114,7 @@ def likelihood_ratio_test(
     ratios, fits = _ratios(problem, problem.rows.y[:, None], scale.from_parameters(model.parameters_), [first], config)
     theta, drawn = fits[0].start.theta, list[np.ndarray]()
     null = scale.to_parameters(theta, model.parameters_.family.any_experts)
-    # of two ends at one optimum rounding decides which is the best: what is drawn must not depend on their order
+    # of two results at one optimum rounding decides which is the best: what is drawn must not depend on their order
     null = null.permuted(np.lexsort(null.A.reshape(problem.k, -1).T[::-1]))
     for batch in _batches(others, problem.n):
         tables = xp.stack([scale.outputs(null.sample(X, table)[0]) for table in batch], axis=1)
@@ -123,14 +123,14 @@ def likelihood_ratio_test(
 
 
 def _batches(tables: list[np.random.Generator], n: int) -> list[list[np.random.Generator]]:
-    """Tables in batches of about equal size that n rows allow."""
+    """Divide tables into batches of about equal size that n rows allow."""
     most = min(TABLES, max(1, MOST_DOUBLES // (n * (SPLITS + len(FRESH)))))
     bounds = np.linspace(0, len(tables), -(-len(tables) // most) + 1).round().astype(int)
     return [tables[start:stop] for start, stop in pairwise(bounds)]
 
 
 def _problem(model: Any, X: Array, y: Array, config: SearchConfig) -> Problem:
-    """Maximum likelihood with the model's number of experts, on the standardised scale."""
+    """Return the problem of maximum likelihood with the model's number of experts, on the standardised scale."""
     names, (n, d) = model.encoded_feature_names_, X.shape
     columns: dict[str, Any] = {
         "expert_columns": chosen_inputs(model, "expert"),
@@ -161,22 +161,23 @@ def _problem(model: Any, X: Array, y: Array, config: SearchConfig) -> Problem:
 def _ratios(
     problem: Problem, tables: Array, near: Theta, rngs: list[np.random.Generator], config: SearchConfig
 ) -> tuple[np.ndarray, list[RunResult]]:
-    """Likelihood ratios (T,) of tables (n, T) of outputs, and the fits with k experts, climbed from `near` too."""
+    """Return likelihood ratios (T,) of tables (n, T) of outputs, and the fits with k experts, started near `near`."""
     bigger = problem.with_experts(problem.k + 1)
     begin = Start("fitted", StartKind.CHOSEN, near)
     fresh = _fresh(problem, tables, rngs, config)
-    small = _best(problem, tables, [[begin, *mine] for mine in fresh], config)
-    fits = [end.start.theta for end in small]
+    small = _best(problem, tables, [[begin, *random] for random in fresh], config)
+    fits = [result.start.theta for result in small]
     grown = grown_starts(bigger.on(replace(problem.rows, y=tables)), fits, config, rngs[0], SPLITS)
     each = len(grown) // len(fits)
     fresh = _fresh(bigger, tables, rngs, config)
-    large = _best(bigger, tables, [[*grown[t * each : (t + 1) * each], *mine] for t, mine in enumerate(fresh)], config)
+    starts = [[*grown[t * each : (t + 1) * each], *random] for t, random in enumerate(fresh)]
+    large = _best(bigger, tables, starts, config)
     gains = [b.log_likelihood - a.log_likelihood if b.admissible else 0.0 for a, b in zip(small, large, strict=True)]
     return 2 * problem.total * np.maximum(gains, 0.0), small  # k + 1 experts can do what k can
 
 
 def _fresh(problem: Problem, tables: Array, rngs: list[np.random.Generator], config: SearchConfig) -> list[list[Start]]:
-    """Random starts for each table; a single regression needs none."""
+    """Draw random starts for each table; a single regression needs none."""
     if problem.k == 1:
         return [[] for _ in rngs]
     each = (problem.on(replace(problem.rows, y=tables[:, t])) for t in range(len(rngs)))
@@ -184,9 +185,10 @@ def _fresh(problem: Problem, tables: Array, rngs: list[np.random.Generator], con
 
 
 def _best(problem: Problem, tables: Array, starts: list[list[Start]], config: SearchConfig) -> list[RunResult]:
-    """The best end of each table, admissible ones first; the starts of all tables are climbed as one batch."""
-    groups = np.repeat(np.arange(len(starts)), [len(mine) for mine in starts])
+    """Return the best result of each table, admissible ones first; the starts of all tables are run as one batch."""
+    groups = np.repeat(np.arange(len(starts)), [len(of_table) for of_table in starts])
     rows = replace(problem.rows, y=tables).for_models(groups)
-    ends = run_all(problem.on(rows), [start for mine in starts for start in mine], config, groups=groups.tolist())
-    # one that was dropped on the way to a lower optimum counts too where the others are not admissible
-    return [ranked(end for end in ends if end.group == t)[0] for t in range(len(starts))]
+    every = [start for of_table in starts for start in of_table]
+    results = run_all(problem.on(rows), every, config, groups=groups.tolist())
+    # a run that was stopped early counts too where the others are not admissible
+    return [ranked(result for result in results if result.group == t)[0] for t in range(len(starts))]

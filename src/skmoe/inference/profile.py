@@ -1,4 +1,4 @@
-r"""Intervals of coefficients by the profile likelihood, where rows tell so little that it is far from a parabola.
+r"""Intervals of coefficients by the profile likelihood, for rows of so little information that it is no parabola.
 
 An interval holds the values :math:`v` of a coefficient :math:`\psi = j^\top \theta` for which the objective, maximised
 over all other parameters, is at most :math:`\tfrac12 z^2` below its maximum in total (R's ``confint`` of a generalised
@@ -35,11 +35,11 @@ EXACT = 0.01  # standard errors to which an end is found, and the part of the he
 
 
 def profile_intervals(optimum: Optimum | None, p: MoEParameters) -> np.ndarray | None:
-    """Ends of the 95% intervals of (A, b, W, c, sigma) in the caller's units, intercepts at inputs of zero, (q, 2).
+    """Return 95% intervals of (A, b, W, c, sigma) in the caller's units, intercepts at inputs of zero, (q, 2).
 
     None where intervals by standard errors serve: for one expert, outputs of many values and many rows; without a
-    penalty, since an interval may then have no end; where the work is too much, and where there is no strict maximum.
-    An end that is not found in `MOST_STEPS` steps is that of the standard error.
+    penalty, since an interval may then have no end; where it takes too long, and where there is no strict maximum.
+    A bound that is not found in `MOST_STEPS` steps is that of the standard error.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def profile_intervals(optimum: Optimum | None, p: MoEParameters) -> np.ndarray |
     """
     if optimum is None or not optimum.fit.identified or not _serves(optimum.problem):
         return None
-    start, J = _Search(optimum.problem, optimum.fit.theta, optimum.fit.curvature), callers_slopes(optimum)
+    start, J = _Profile(optimum.problem, optimum.fit.theta, optimum.fit.curvature), callers_slopes(optimum)
     if p.origin is not None:
         J = slopes_at_zero(len(p.A), p.origin, p.family.predictors) @ J
     ends = [(-start.furthest(-j), start.furthest(j)) if np.any(j) else (0.0, 0.0) for j in J]
@@ -63,32 +63,32 @@ def _serves(problem: Problem) -> bool:
     return few and problem.total < ENOUGH_ROWS * p and problem.n * p**3 <= MOST_WORK
 
 
-class _Search:
-    """An optimum, from which ends of intervals are sought."""
+class _Profile:
+    """An optimum, from which bounds of intervals are found."""
 
     def __init__(self, problem: Problem, theta: Theta, curvature: Curvature) -> None:
         self.problem, self.theta, self.curvature = problem, theta, curvature
         self.vector = problem.pack(theta)
 
     def furthest(self, j: np.ndarray) -> float:
-        """By how much the greatest j'theta at the height of the interval's ends exceeds that of the optimum."""
+        """Return by how much the greatest j'theta at the height of the bounds exceeds that of the optimum."""
         n, metric = self.problem.total, self.curvature.information
-        vector, here = self.vector, self.curvature
+        vector, current = self.vector, self.curvature
         error = float(np.sqrt(j @ _solved(metric, j) / n))
         for _ in range(MOST_STEPS):
-            below = n * (self.curvature.objective - here.objective)
-            across, up = _solved(here.information, j), _solved(here.information, here.gradient)
-            room = 2 * (Z95**2 / 2 - below) / n + here.gradient @ up
+            below = n * (self.curvature.objective - current.objective)
+            across, up = _solved(current.information, j), _solved(current.information, current.gradient)
+            room = 2 * (Z95**2 / 2 - below) / n + current.gradient @ up
             step = up + np.sqrt(max(room, 0.0) / (j @ across)) * across
             length = float(np.sqrt(n * step @ metric @ step)) / LONGEST
             if abs(j @ step) < EXACT * error and abs(below / (Z95**2 / 2) - 1) < EXACT:
                 return float(j @ (vector - self.vector))
             vector = vector + step / max(length, 1.0)
-            here = information(self.problem, self.problem.unpack(vector, self.theta))
+            current = information(self.problem, self.problem.unpack(vector, self.theta))
         return Z95 * error
 
 
 def _solved(H: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """The solution of a system; where H is not positive definite, with the sizes of its curvatures."""
+    """Solve a system; where H is not positive definite, with absolute values of its curvatures."""
     factor = cholesky(H)
     return saddle_step(H, right) if factor is None else linalg.cho_solve(factor, right)

@@ -1,4 +1,4 @@
-"""Where each expert holds: the inputs that decide, by the gate's own change over the rows, and their ranges there.
+"""The regimes: the inputs that decide where each expert holds, by the change of the gate, and their ranges.
 
 The rows of an expert are all rows, each weighted by the probability that the gate gives the expert.
 """
@@ -13,16 +13,16 @@ import numpy as np
 
 from skmoe.arrays.blocks import take_rows
 from skmoe.arrays.namespaces import to_numpy
+from skmoe.inference.class_confidence import outcome_names
 from skmoe.inference.conditions import NINE_IN_TEN, Condition, ExpertRows, condition, weighted_quantile
 from skmoe.inference.formatting import listed, percent
 from skmoe.inference.gate_change import gate_changes, inputs_of
-from skmoe.inference.held_out import seen_counts, seen_where
+from skmoe.inference.held_out import compared_models, stability_counts
 from skmoe.inference.summary import Summary
-from skmoe.inference.sureness import outcome_names
 
-__all__ = ["Regime", "describe_regimes", "regimes_from_rows", "regimes_table", "where_in_words"]
+__all__ = ["Regime", "describe_regimes", "regimes_from_rows", "regimes_table", "regimes_text"]
 
-LOOK_ROWS = 10_000  # rows that regimes are described by
+MOST_ROWS = 10_000  # rows that regimes are described by
 NAMED = 3  # inputs that a description names, where fewer tell the experts apart
 MINOR = 0.2  # an input is named if its part in the gate's change is at least this share of the strongest's
 NEGLIGIBLE = 1e-3  # part in the gate's change below which an input is never named
@@ -31,7 +31,7 @@ EVEN = 0.1  # an expert holds everywhere if its probability varies by less than 
 
 @dataclass(frozen=True)
 class Regime:
-    """Where an expert holds, and what it says there.
+    """The conditions where an expert holds, and its rows.
 
     Attributes
     ----------
@@ -46,11 +46,11 @@ class Regime:
     span : tuple of two floats
         Range of its probability in nine of ten rows.
     prediction : float
-        Mean of what it predicts for its rows.
+        Mean of its predictions for its rows.
     center, spread : tuples of d floats
         Means and standard deviations of the columns over its rows.
     like : int or None
-        An earlier expert, counted from 0, for which the description is no other.
+        An earlier expert, counted from 0, with the same description.
     """
 
     share: float
@@ -66,14 +66,14 @@ class Regime:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Regime:
-        """The record from what a model file holds."""
+        """Return the record from the contents of a model file."""
         conditions = tuple(Condition(**c) for c in plain["conditions"])
         lists = {name: tuple(plain[name]) for name in ("span", "center", "spread")}
         return cls(**{**plain, **lists, "conditions": conditions})
 
     @property
     def where(self) -> str:
-        """Where it holds, in a few words."""
+        """The conditions where it holds, in a few words."""
         if not self.conditions:
             return "everywhere"
         text = "; ".join(_with_directions([c.here for c in self.conditions if not c.direction], self))
@@ -81,7 +81,7 @@ class Regime:
 
 
 def describe_regimes(model: Any, X: Any = None) -> tuple[Regime, ...] | None:
-    """Regimes over the given rows, or as noted when the model was fitted.
+    """Describe regimes over the given rows, or as noted when the model was fitted.
 
     Parameters
     ----------
@@ -101,8 +101,8 @@ def describe_regimes(model: Any, X: Any = None) -> tuple[Regime, ...] | None:
 
 
 def regimes_from_rows(model: Any, X: Any, weight: Any = None) -> tuple[Regime, ...]:
-    """Regimes over rows, of which at most `LOOK_ROWS`, evenly spaced, are looked at."""
-    X, weight = take_rows((X, weight), np.arange(0, X.shape[0], -(-X.shape[0] // LOOK_ROWS)))
+    """Describe regimes by at most `MOST_ROWS` of the rows, evenly spaced."""
+    X, weight = take_rows((X, weight), np.arange(0, X.shape[0], -(-X.shape[0] // MOST_ROWS)))
     X = np.asarray(to_numpy(X), dtype=np.float64)
     weight = np.ones(len(X)) if weight is None else np.asarray(to_numpy(weight), dtype=np.float64)
     X, weight = X[weight > 0], weight[weight > 0] / np.sum(weight)
@@ -135,7 +135,7 @@ class _Description:
         self.parts = self.found.change / np.maximum(self.found.variance, np.finfo(float).tiny)
 
     def order(self, i: int) -> list[int]:
-        """Inputs that can be named for an expert, the strongest first; none where it holds everywhere."""
+        """Return the inputs that can be named for an expert, the strongest first; none where it holds everywhere."""
         mean = float(self.weight @ self.P[:, i])
         deviation = float(np.sqrt(self.weight @ (self.P[:, i] - mean) ** 2))
         if deviation <= EVEN * mean:
@@ -144,7 +144,7 @@ class _Description:
         return [int(j) for j in np.argsort(-part, kind="stable") if part[j] > NEGLIGIBLE]
 
     def usual_count(self, i: int) -> int:
-        """How many inputs are worth naming."""
+        """Return how many inputs are worth naming."""
         order = self.order(i)
         return sum(self.parts[j, i] >= MINOR * self.parts[order[0], i] for j in order[:NAMED])
 
@@ -178,15 +178,15 @@ class _Description:
 # -- words ------------------------------------------------------------------------------------------------------------
 
 
-def where_in_words(regimes: Sequence[Regime]) -> list[str]:
-    """Where each expert holds, a sentence or two for each."""
+def regimes_text(regimes: Sequence[Regime]) -> list[str]:
+    """Describe where each expert holds, in a sentence or two each."""
     if len(regimes) == 1:
         return ["There is one expert, and it holds everywhere."]
     return [_sentence(i, regime) for i, regime in enumerate(regimes)]
 
 
 def _with_directions(ranges: list[str], regime: Regime) -> list[str]:
-    """Ranges, followed by the directions together."""
+    """Append the directions to the ranges."""
     directions = [c.here for c in regime.conditions if c.direction]
     return ranges + ([f"{listed(directions)} at equal other inputs"] if directions else [])
 
@@ -208,7 +208,7 @@ def _sentence(i: int, regime: Regime) -> str:
 
 
 def _predicted(model: Any) -> tuple[str, ...]:
-    """What the column of predictions is called; there is none for three classes or more."""
+    """Return the name of the column of predictions; there is none for three classes or more."""
     outcomes = outcome_names(model)
     if not outcomes:
         return ("its mean prediction",)
@@ -216,7 +216,7 @@ def _predicted(model: Any) -> tuple[str, ...]:
 
 
 def regimes_table(model: Any, X: Any = None) -> Summary:
-    """Where each expert of a fitted model holds, as a table; see `describe_regimes`."""
+    """Return a table of where each expert of a fitted model holds; see `describe_regimes`."""
     regimes = describe_regimes(model, X)
     if regimes is None:
         raise ValueError("the model's file is older than the note of where its experts hold; pass rows as X")
@@ -233,7 +233,7 @@ def regimes_table(model: Any, X: Any = None) -> Summary:
             *_predicted(model),
         ),
     )
-    seen = seen_counts(model)
+    seen = stability_counts(model)
     for i, regime in enumerate(regimes):
         of_all = "; ".join(c.all_rows for c in regime.conditions if not c.direction)
         there = (regime.its_rows, regime.probability)
@@ -241,5 +241,5 @@ def regimes_table(model: Any, X: Any = None) -> Summary:
         table.rows.append((i + 1, regime.share, regime.where, of_all, *there, seen[i], *predicted))
     table.notes.append("the rows of an expert are all rows, weighted by the probability that the gate gives it")
     if any(seen):
-        table.notes.append(f"seen in so many {seen_where(model)}, with mostly the same rows")
+        table.notes.append(f"seen in so many {compared_models(model)}, with mostly the same rows")
     return table

@@ -1,4 +1,4 @@
-"""What the residuals of a single expert tell: whether they are normal, even in size, and without a bend."""
+"""Tests of the residuals of a single expert: normality, equal variance, and bends."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from skmoe.inference.formatting import listed
 
 __all__ = ["residual_findings"]
 
-SURE = 0.01  # level of the tests: a diagnosis that speaks up should rarely be wrong
-SKEWED, TAILED = 0.5, 1.0  # skewness and excess kurtosis worth a word, by size
+SURE = 0.01  # level of the tests: warnings of a diagnosis should rarely be wrong
+SKEWED, TAILED = 0.5, 1.0  # skewness and excess kurtosis reported, by size
 MOST_TERMS = 0.2  # squares of columns are tested where they and the columns are at most this share of the rows
 
 
 def residual_findings(model: Any, X: np.ndarray, y: np.ndarray) -> Iterator[tuple[str, str, str]]:
-    """Questions, findings and words on the residuals of a model of one expert.
+    """Test the residuals of a model of one expert; yield questions, findings and their meaning.
 
-    Normality is judged by Jarque and Bera's test; evenness by Koenker's version of Breusch and Pagan's; bends by a
+    Normality is tested by Jarque and Bera's test; evenness by Koenker's version of Breusch and Pagan's; bends by a
     Lagrange multiplier test for the squares of the columns, or of the predictions where columns are many.
 
     Parameters
@@ -68,7 +68,7 @@ def residual_findings(model: Any, X: np.ndarray, y: np.ndarray) -> Iterator[tupl
 
 
 def _shape(skewness: float, kurtosis: float) -> str:
-    """What is not normal about residuals."""
+    """Describe how residuals are not normal."""
     found = ["skewed"] if abs(skewness) > SKEWED else []
     if abs(kurtosis) > TAILED:
         found.append("heavy-tailed" if kurtosis > 0 else "light-tailed")
@@ -85,14 +85,14 @@ def _advice(model: Any, reasons: list[str]) -> str:
 
 
 def _standardised(X: np.ndarray) -> np.ndarray:
-    """Columns that vary, with mean zero and variance one."""
+    """Standardise the columns that vary."""
     spread = np.std(X, axis=0)
     varies = spread > 1e-12 * np.maximum(np.max(np.abs(X), axis=0), np.finfo(float).tiny)
     return (X[:, varies] - np.mean(X[:, varies], axis=0)) / spread[varies]
 
 
 def _lagrange(values: np.ndarray, known: np.ndarray, new: np.ndarray) -> float:
-    """Level at which n R2 of a regression of `values` on known and new columns is significant for the new ones."""
+    """Return the P value of n R2 of a regression of `values` on known and new columns for the new ones."""
     both = np.column_stack([known, new])
     more = np.linalg.matrix_rank(both) - np.linalg.matrix_rank(known)
     if more < 1 or len(values) <= both.shape[1]:

@@ -1,4 +1,4 @@
-"""Stability of regimes: in how many other models of the same rows each expert is seen again."""
+"""Stability of regimes: the share of other models of the same rows in which each expert has a match."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["regime_stability"]
 
 
 def regime_stability(learned: Learned) -> np.ndarray:
-    """Share of other models in which each expert of a fitted model is seen, (k,).
+    """Return the share of other models in which each expert of a fitted model has a match, (k,).
 
     Other models are those averaged or, without any, the best fit of each fold; NaN where there are neither.
     """
@@ -22,10 +22,10 @@ def regime_stability(learned: Learned) -> np.ndarray:
     rows, weight, to_theta = choice.folds.rows, choice.folds.weight, learned.task.map.from_parameters
     if learned.ensemble is not None:
         others = [to_theta(member) for member in learned.ensemble.parameters]
-    elif choice.fits is not None and len(parameters.A) > 1:  # one expert is seen in any other model of one
+    elif choice.fits is not None and len(parameters.A) > 1:  # one expert matches that of any other model of one
         others = choice.fits.best
     else:
         return unknown
     family = parameters.family.base
-    again = [memberships(rows, family.any_experts, theta) for theta in others]
-    return stability(memberships(rows, family, to_theta(parameters)), again, weight)
+    others_memberships = [memberships(rows, family.any_experts, theta) for theta in others]
+    return stability(memberships(rows, family, to_theta(parameters)), others_memberships, weight)

@@ -1,4 +1,4 @@
-"""Tables that a fit gives of itself: the coefficients with their standard errors."""
+"""The coefficient table of a fit."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from scipy.special import stdtr
 from skmoe.arrays.visible import listed, visible
 from skmoe.inference.covariance import split_errors
 from skmoe.inference.formatting import p_value, ratio_text
-from skmoe.inference.held_out import seen_counts, seen_where
-from skmoe.inference.intervals import Ends, gate_dof, intervals_of
+from skmoe.inference.held_out import compared_models, stability_counts
+from skmoe.inference.intervals import Interval, gate_dof, intervals_of
 from skmoe.inference.relations import found_in_words, is_exact, relations_of, target_of
 from skmoe.model.families import NegativeBinomialExposureFamily, PoissonExposureFamily, StudentFamily
 from skmoe.tables.chosen import chosen_inputs
@@ -25,7 +25,7 @@ RATIOS = {"rate ratio": "the mean count", "mean ratio": "the mean", "odds ratio"
 MOST_LOG = 700.0  # whose exponential is a number
 ROUNDING = 1e-10  # share of the largest effect below which a number is zero but for rounding
 
-__all__ = ["Summary", "cell_text", "feature_names", "filled_gaps", "summarise"]
+__all__ = ["Summary", "cell_text", "feature_names", "filled_values", "summarise"]
 
 
 @dataclass
@@ -61,7 +61,7 @@ class Summary:
         return pd.DataFrame(self.rows, columns=list(self.columns))
 
     def texts(self, digits: int = 4) -> list[list[str]]:
-        """Cells as text, a list for each row.
+        """Return cells as text, a list for each row.
 
         Parameters
         ----------
@@ -94,7 +94,7 @@ class Summary:
 
 
 def cell_text(value: Any, digits: int = 4) -> str:
-    """A cell as text: numbers with so many significant digits, nothing for NaN; ratios near 1 with more."""
+    """Format a cell: numbers with `digits` significant digits, nothing for NaN; ratios near 1 with more."""
     if isinstance(value, float):
         if 0 < abs(value - 1) < 0.5 * 10 ** (1 - digits):
             return ratio_text(value)
@@ -103,44 +103,46 @@ def cell_text(value: Any, digits: int = 4) -> str:
 
 
 def feature_names(model: Any) -> list[str]:
-    """Names of the inputs that a model's columns became, x0, x1, ... where they have none."""
+    """Return the names of a model's encoded inputs; x0, x1, ... where they have none."""
     return [str(name) for name in model.encoded_feature_names_]
 
 
-def filled_gaps(model: Any) -> dict[str, int]:
-    """How many values of each column of its table were missing in a fit, and were filled in or became a category."""
+def filled_values(model: Any) -> dict[str, int]:
+    """Count the missing values of each column of a fit's table, which were filled in or became a category."""
     encoder = getattr(model, "encoder_", None)
     return {} if encoder is None else {column.name: column.n_missing for column in encoder.columns if column.n_missing}
 
 
 def summarise(model: Any, *, robust: bool, names: Sequence[str] | None = None) -> Summary:
-    """Coefficient table of a fitted estimator; `names` are of its inputs, where it saw none."""
+    """Return the coefficient table of a fitted estimator; `names` are of its inputs, where it has none."""
     p = model.parameters_
     k, d, m = len(p.A), p.A.shape[-1], p.family.predictors
     names = feature_names(model) if names is None else [str(name) for name in names]
     if len(names) != d:
         raise ValueError(f"feature_names has {len(names)} names; the model was fitted to {d} inputs")
     covariance = model.covariance_robust_ if robust else model.covariance_
-    told = _Told(split_errors(covariance, k, d, m), intervals_of(model, robust=robust))
+    estimates = _Estimates(split_errors(covariance, k, d, m), intervals_of(model, robust=robust))
     dof = getattr(model, "dof_", np.full(k, np.inf))
     ratio = p.family.ratio
     table = Summary(_title(model), (*COLUMNS, *((ratio, "[0.025", "0.975]") if ratio else ())))
     for i in range(k):
         head = f"expert {i + 1} ({100 * model.shares_[i]:.0f}%)"
-        parts = [(head, told.of("expert_coef", i, p.A[i]), told.of("expert_intercept", i, p.expert_intercept[i]))]
+        parts = [
+            (head, estimates.of("expert_coef", i, p.A[i]), estimates.of("expert_intercept", i, p.expert_intercept[i]))
+        ]
         if hasattr(model, "classes_"):
             parts = _by_class(model, *parts[0])
         for part, *values in parts:
             for term in _terms(model, names, "expert", *values):
                 table.rows.append(_row(part, *term, float(dof[i]), ratio=bool(ratio)))
     for i in range(k - 1):
-        values = [told.of("gate_coef", i, p.W[i]), told.of("gate_intercept", i, p.gate_intercept[i])]
+        values = [estimates.of("gate_coef", i, p.W[i]), estimates.of("gate_intercept", i, p.gate_intercept[i])]
         for term in _terms(model, names, "gate", *values):
             table.rows.append(_row(f"gate {i + 1} against {k}", *term, gate_dof(model), blank=bool(ratio)))
     if p.family.has_scale and not is_exact(model):
         for i in range(k if model.noise == "per-expert" else 1):
             part = "noise" if model.noise != "per-expert" else f"noise {i + 1}"
-            value = told.of("noise_scale", i, model.noise_scale_[i])
+            value = estimates.of("noise_scale", i, model.noise_scale_[i])
             row = _row(part, p.family.scale_name, value, float(dof[i]), blank=bool(ratio), tested=False)
             table.rows.append(row)
     table.notes += [found_in_words(one, target_of(model)) for one in relations_of(model) if one.of_output]
@@ -162,16 +164,16 @@ def summarise(model: Any, *, robust: bool, names: Sequence[str] | None = None) -
         table.notes.append(
             "intervals from the profile likelihood: rows of few values tell little, and errors are skewed"
         )
-    if gaps := filled_gaps(model):
+    if gaps := filled_values(model):
         named = listed([f"{name} ({count})" for name, count in gaps.items()])
         table.notes.append(f"missing values that were filled in or are a category of their own: {named}")
     if ratio:
         table.notes.append(f"{ratio}: by how much one unit more of the input multiplies {RATIOS[ratio]}")
     if isinstance(p.family, PoissonExposureFamily | NegativeBinomialExposureFamily):
         table.notes.append("counts are over exposures: rates are for an exposure of one")
-    if any(seen := seen_counts(model)) and k > 1:
+    if any(seen := stability_counts(model)) and k > 1:
         counts = ", ".join(f"{i + 1} in {count}" for i, count in enumerate(seen))
-        table.notes.append(f"experts seen in {seen_where(model)}: {counts}")
+        table.notes.append(f"experts seen in {compared_models(model)}: {counts}")
     return table
 
 
@@ -185,19 +187,21 @@ def _title(model: Any) -> str:
     return f"Mixture of {k} {family.name} {experts}"
 
 
-class _Told(NamedTuple):
-    """Standard errors and ends of intervals by name."""
+class _Estimates(NamedTuple):
+    """Standard errors and intervals by name."""
 
     errors: dict[str, np.ndarray]
-    ends: dict[str, Ends]
+    intervals: dict[str, Interval]
 
     def of(self, name: str, i: int, value: Any) -> np.ndarray:
-        """Value, standard error and ends of the interval of the i-th, along the last axis."""
-        return np.stack([value, self.errors[name][i], self.ends[name].low[i], self.ends[name].high[i]], axis=-1)
+        """Return value, standard error and interval of the i-th, along the last axis."""
+        return np.stack(
+            [value, self.errors[name][i], self.intervals[name].low[i], self.intervals[name].high[i]], axis=-1
+        )
 
 
 def _by_class(model: Any, part: str, coef: np.ndarray, shift: np.ndarray) -> list[tuple[Any, ...]]:
-    """What is told of coefficients and intercept, for each class but the first."""
+    """Return the estimates of coefficients and intercept, for each class but the first."""
     others = len(model.classes_) - 1
     coef, shift = coef.reshape(others, -1, coef.shape[-1]), shift.reshape(others, -1)
     return [(f"{part}, {model.classes_[c + 1]}", coef[c], shift[c]) for c in range(others)]
@@ -206,7 +210,7 @@ def _by_class(model: Any, part: str, coef: np.ndarray, shift: np.ndarray) -> lis
 def _terms(
     model: Any, names: Sequence[str], seen_by: str, coef: np.ndarray, shift: np.ndarray
 ) -> list[tuple[str, np.ndarray]]:
-    """Names of an intercept and coefficients, and what is told of each."""
+    """Return the names of an intercept and coefficients, and the estimate of each."""
     coef, shift = _without_rounding(model, coef, shift)
     terms = [("intercept", shift)] if model.fit_intercept and model.method != "spectral" else []
     chosen = chosen_inputs(model, seen_by)
@@ -214,33 +218,33 @@ def _terms(
 
 
 def _without_rounding(model: Any, coef: np.ndarray, shift: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The same (d, 4) and (4,) numbers, where those are zero that are no more than rounding.
+    """Replace those of (d, 4) and (4,) numbers by zero that are no more than rounding.
 
     They are tiny beside the largest effect over the range of an input, or beside their own standard errors.
     """
     seen = model.history_["inputs"]
     span = np.append(np.subtract(seen["high"], seen["low"]) if "low" in seen else np.ones(len(coef)), 1.0)
-    told = np.vstack([coef, shift])
-    effect = np.abs(told) * span[:, None]
-    told = np.where(effect < ROUNDING * np.max(effect[:-1, 0], initial=0.0), 0.0, told)
-    told[np.abs(told[:, 0]) < ROUNDING * np.where(np.isfinite(told[:, 1]), told[:, 1], 0.0), 0] = 0.0
-    return told[:-1], told[-1]
+    both = np.vstack([coef, shift])
+    effect = np.abs(both) * span[:, None]
+    both = np.where(effect < ROUNDING * np.max(effect[:-1, 0], initial=0.0), 0.0, both)
+    both[np.abs(both[:, 0]) < ROUNDING * np.where(np.isfinite(both[:, 1]), both[:, 1], 0.0), 0] = 0.0
+    return both[:-1], both[-1]
 
 
 def _row(
     part: str,
     term: str,
-    told: np.ndarray,
+    estimate: np.ndarray,
     dof: float,
     *,
     ratio: bool = False,
     blank: bool = False,
     tested: bool = True,
 ) -> tuple[Any, ...]:
-    """A line of the table; the exponentials of value and ends follow, or as many empty cells."""
-    value, error, *ends = map(float, told)
+    """Return a line of the table; exponentials of value and interval follow, or as many empty cells."""
+    value, error, *interval = map(float, estimate)
     t = value / error if tested and error > 0 else np.nan
-    line = (part, term, value, error, t, float(2 * stdtr(dof, -abs(t))), *ends)
+    line = (part, term, value, error, t, float(2 * stdtr(dof, -abs(t))), *interval)
     if ratio:
-        return *line, *(float(np.exp(min(v, MOST_LOG))) for v in (value, *ends))
+        return *line, *(float(np.exp(min(v, MOST_LOG))) for v in (value, *interval))
     return (*line, np.nan, np.nan, np.nan) if blank else line

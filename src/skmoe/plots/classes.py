@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from skmoe.inference.sureness import outcome_proba
+from skmoe.inference.class_confidence import outcome_proba
 from skmoe.plots.reading import (
     Along,
     along,

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from skmoe.inference.sureness import outcome_names
+from skmoe.inference.class_confidence import outcome_names
 from skmoe.plots.reading import (
     JITTER,
     Along,

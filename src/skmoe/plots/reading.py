@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from skmoe.arrays.blocks import in_memory
 from skmoe.arrays.namespaces import to_numpy
 from skmoe.inference import Input, feature_names, inputs_of
+from skmoe.inference.class_confidence import outcome_names
 from skmoe.inference.formatting import short
-from skmoe.inference.sureness import outcome_names
 from skmoe.tables.chosen import GivenColumns
 from skmoe.tables.inputs import rows_to_use
 

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from skmoe.inference.class_confidence import outcome_proba
 from skmoe.inference.formatting import TWO_SIDED_95
-from skmoe.inference.sureness import outcome_proba
 from skmoe.plots.reading import check_whole, class_names, classes_to_draw, rows_and_outputs
 from skmoe.plots.style import Display, expert_styles, ink, label, legend_above, legend_name, plain_text
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from skmoe.inference.sureness import outcome_proba
+from skmoe.inference.class_confidence import outcome_proba
 from skmoe.plots.outputs import MOST_POINTS
 from skmoe.plots.reading import JITTER, class_names, rows_and_outputs, some_rows
 from skmoe.plots.style import COLORS, POINT_GREY, Display, ink, label, legend_above, mark_places

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skmoe.arrays.namespaces import to_numpy
 from skmoe.inference import Input, Regime, describe_regimes, inputs_of, regimes_from_rows
-from skmoe.inference.sureness import outcome_names
+from skmoe.inference.class_confidence import outcome_names
 from skmoe.plots.reading import output_name
 from skmoe.report.gate_curves import GateCurve, gate_curves
 from skmoe.report.held_out import OF_NUMBERS, Evaluation, Methods, cross_fitted, evaluated_on_test

@@ -14,8 +14,8 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from skmoe.inference.class_confidence import ClassConfidence, outcome_proba
 from skmoe.inference.formatting import three_digits
-from skmoe.inference.sureness import Sureness, outcome_proba
 from skmoe.report.baselines import on_one_thread
 from skmoe.report.evaluated import SAME, Evaluate, EvaluatedRows
 from skmoe.report.held_out import Methods, TooFewRowsError
@@ -70,9 +70,9 @@ class EvaluatedClasses(EvaluatedRows):
         return self._mean(np.sum(self.proba**2, axis=1) - 2 * self._of_truth + 1)
 
     @property
-    def sureness(self) -> Sureness:
+    def sureness(self) -> ClassConfidence:
         """Probability of the most probable class, and how often it is observed."""
-        return Sureness.of(self.proba, self.y, self.weight)
+        return ClassConfidence.of(self.proba, self.y, self.weight)
 
     @property
     def _of_truth(self) -> np.ndarray:

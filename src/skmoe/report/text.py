@@ -10,14 +10,14 @@ import numpy as np
 from scipy.special import stdtrit
 
 from skmoe.arrays.namespaces import to_numpy
-from skmoe.inference import Regime, describe_regimes, feature_names, intervals_of, where_in_words
+from skmoe.inference import Regime, describe_regimes, feature_names, intervals_of, regimes_text
+from skmoe.inference.class_confidence import outcome_names
 from skmoe.inference.diagnosis import no_rows_left
 from skmoe.inference.formatting import TWO_SIDED_95, listed, percent, ratio_text, three_digits, with_interval
-from skmoe.inference.held_out import seen_counts, seen_where, unstable
-from skmoe.inference.intervals import Ends
+from skmoe.inference.held_out import compared_models, stability_counts, unstable
+from skmoe.inference.intervals import Interval
 from skmoe.inference.relations import is_exact
 from skmoe.inference.summary import MOST_LOG
-from skmoe.inference.sureness import outcome_names
 from skmoe.model.families import NegativeBinomialExposureFamily, PoissonExposureFamily, StudentFamily
 from skmoe.plots.reading import rows
 from skmoe.report.support import Columns, Support, support_of
@@ -127,7 +127,7 @@ def _effects(model: Any, i: int, columns: Columns, deviation: np.ndarray | None,
         what, verb = RATIO_OF[family.ratio]
         if names := outcome_names(model):
             target = f"{target} being {names[1]}"
-        ends = Ends(*(ends[i] for ends in intervals_of(model)["expert_coef"]))
+        ends = Interval(*(ends[i] for ends in intervals_of(model)["expert_coef"]))
         error, ratios = _error_towards_zero(value, ends, dof), partial(_ratios, ends=ends)
         return _clause(f"{what} of {target} {verb}", f"{target} does", value, error, columns, deviation, dof, ratios)
     subject = target if g.linear else f"the index inside its {g.name}"
@@ -142,13 +142,13 @@ def _class_effects(model: Any, i: int, columns: Columns, deviation: np.ndarray |
         odds = f"the odds of {target} being {name} rather than {first}"
         estimates = model.expert_coef_, *intervals_of(model)["expert_coef"]
         value, *low_high = (np.reshape(v[i], (len(others), -1))[c] for v in estimates)
-        ends = Ends(*low_high)
+        ends = Interval(*low_high)
         error, ratios = _error_towards_zero(value, ends, np.inf), partial(_ratios, ends=ends)
         clauses.append(_clause(f"{odds} are", f"{odds} do", value, error, columns, deviation, np.inf, ratios))
     return "; ".join(clauses)
 
 
-def _error_towards_zero(value: np.ndarray, ends: Ends, dof: float) -> np.ndarray:
+def _error_towards_zero(value: np.ndarray, ends: Interval, dof: float) -> np.ndarray:
     """Return the standard error whose interval has the same bound towards zero as the given one."""
     return np.where(value > 0, value - ends.low, ends.high - value) / stdtrit(dof, 0.975)
 
@@ -214,7 +214,9 @@ def _noise(model: Any, i: int) -> str:
     return f" Its noise has a standard deviation of {scale}{' in the logs' if family.ratio else ''}."
 
 
-def _ratios(value: np.ndarray, error: np.ndarray, columns: Columns, chosen: list[int], dof: float, ends: Ends) -> str:
+def _ratios(
+    value: np.ndarray, error: np.ndarray, columns: Columns, chosen: list[int], dof: float, ends: Interval
+) -> str:
     """Describe ratios of means or odds, with intervals."""
     clauses = []
     for j in chosen:
@@ -238,11 +240,11 @@ def _step(value: float, name: str) -> tuple[float, str]:
 
 
 def _stability(model: Any, i: int) -> str:
-    count = seen_counts(model)[i]
+    count = stability_counts(model)[i]
     if not count or model.n_experts_ == 1:
         return ""
     few = "only " if i in unstable(model) else ""
-    return f" It is seen in {few}{count} {seen_where(model)}."
+    return f" It is seen in {few}{count} {compared_models(model)}."
 
 
 def _slopes(value: np.ndarray, error: np.ndarray, columns: Columns, chosen: list[int], dof: float) -> str:
@@ -288,4 +290,4 @@ def gate_in_words(model: Any, X: Any = None) -> list[str]:
     regimes = describe_regimes(model, None if X is None else rows(model, X))
     if regimes is None:
         return [f"Where expert {i + 1} holds can be said with rows only." for i in range(model.n_experts_)]
-    return where_in_words(regimes)
+    return regimes_text(regimes)

@@ -1,8 +1,8 @@
 """The state of a long fit in a file, so that the fit can continue after its process was ended.
 
 The file is an archive as `skmoe.persistence` writes and checks it, replaced as a whole at each pass: whenever the
-process ends, the old or the new file is whole. It holds, for each number of experts, the point reached and the state of the
-random numbers, the settings, and a hash of the rows, so that it is not mistaken for that of another fit.
+process ends, the old or the new file is whole. It holds, for each number of experts, the point reached and the state of
+the random numbers, the settings, and a hash of the rows, so that it is not mistaken for that of another fit.
 """
 
 from __future__ import annotations

@@ -203,7 +203,7 @@ def _for_each_predictor(grams: np.ndarray, m: int) -> np.ndarray:
 
 
 def spectral_start(task: Task, problem: Problem, rng: np.random.Generator) -> tuple[Start, ExpertsResult] | None:
-    """Return the consistent start, by the directions of experts in moments of whitened inputs; None where it cannot run.
+    """Return the consistent start, by the directions of experts in moments of whitened inputs, or None where it fails.
 
     Directions have unit length; EM learns lengths, intercepts, noise and gate next.
     """

@@ -148,7 +148,7 @@ class Task:
         return Problem(self.rows if rows is None else rows, k, family, settings, spread)
 
     def few_rows(self, k: int) -> bool:
-        """Return whether strengths of the penalty are worth comparing: they hardly differ with many rows per parameter."""
+        """Return whether rows are so few for the parameters that strengths of the penalty are worth comparing."""
         return self.moments.total < self.config.rows.plenty * self.problem(k).n_parameters
 
     def supports(self, k: int) -> bool:

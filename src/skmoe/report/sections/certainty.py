@@ -9,7 +9,7 @@ import numpy as np
 
 from skmoe.inference.diagnosis import no_rows_left
 from skmoe.inference.formatting import fixed
-from skmoe.inference.held_out import calibration_in_words, limit_in_words, members_in_words, near_ties, penalty_in_words
+from skmoe.inference.held_out import calibration_text, ensemble_text, limit_text, near_tie_texts, penalty_text
 from skmoe.plots import ChoiceDisplay, TraceDisplay
 from skmoe.report.data import ReportData
 from skmoe.report.figures import draw
@@ -125,7 +125,7 @@ def _starts(data: ReportData) -> Table | None:
 
 def _other_models(data: ReportData) -> tuple[str, ...]:
     """Describe the penalty, the models averaged and the calibration, in one paragraph if there is any of them."""
-    sentences = (penalty_in_words(data.model), members_in_words(data.model), calibration_in_words(data.model))
+    sentences = (penalty_text(data.model), ensemble_text(data.model), calibration_text(data.model))
     text = " ".join(sentence for sentence in sentences if sentence)
     return (text,) if text else ()
 
@@ -158,7 +158,7 @@ def _choice_in_words(data: ReportData, numbers: list[int]) -> str:
     if not model.history_["held_out"]:
         return f"{tried}; {model.n_experts_} had the smallest BIC, which weighs fit against the number of parameters."
     chosen = "1 was chosen" if model.n_experts_ == 1 else f"{model.n_experts_} were chosen"
-    ties = [f"{text}." for text in (limit_in_words(model), *near_ties(model)) if text]
+    ties = [f"{text}." for text in (limit_text(model), *near_tie_texts(model)) if text]
     return " ".join(
         [
             f"{tried} and compared by the log density of rows held out: a larger number has to gain more than a "

@@ -8,7 +8,7 @@ import numpy as np
 
 from skmoe.inference.diagnosis import no_rows_left
 from skmoe.inference.formatting import listed, percent, three_digits
-from skmoe.inference.held_out import seen_counts, unstable
+from skmoe.inference.held_out import stability_counts, unstable
 from skmoe.inference.relations import is_exact
 from skmoe.model.families import StudentFamily
 from skmoe.report.data import ReportData
@@ -109,7 +109,7 @@ def _regimes(data: ReportData) -> Card:
     named = [*names[:NAMED], *(["others"] if len(names) > NAMED else [])]
     detail = f"told apart by {listed(named)}" if named else "one expert for each"
     low = unstable(data.model)
-    if low and all(seen_counts(data.model)):
+    if low and all(stability_counts(data.model)):
         detail += f"; {len(low)} of them not stable"
     return Card("Regimes", f"{k}", detail)
 

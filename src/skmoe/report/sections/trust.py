@@ -9,11 +9,11 @@ import numpy as np
 
 from skmoe.inference import few_rows, rows_outside
 from skmoe.inference.calibrate import COVERAGES
+from skmoe.inference.class_confidence import ConfidenceVerdict
 from skmoe.inference.diagnosis import SMALL_SHARE, rows_fitted
 from skmoe.inference.formatting import fixed, listed, percent, three_digits
-from skmoe.inference.held_out import limit_in_words, near_ties, seen_counts, seen_where, stability_in_words
+from skmoe.inference.held_out import compared_models, limit_text, near_tie_texts, stability_counts, stability_text
 from skmoe.inference.relations import QUESTIONS, all_but_exact, in_words, is_exact, relations_of
-from skmoe.inference.sureness import SurenessVerdict
 from skmoe.plots import CalibrationDisplay, ReliabilityDisplay
 from skmoe.report.data import ReportData
 from skmoe.report.evaluated import SAME
@@ -31,9 +31,9 @@ ALWAYS = (
     "Correlated inputs share their effect: a single coefficient then says little, but predictions are hardly affected.",
 )
 OF_PROBABILITIES = {
-    SurenessVerdict.RIGHT: Verdict.FINE,
-    SurenessVerdict.TOO_SURE: Verdict.CAREFUL,
-    SurenessVerdict.LESS_SURE: Verdict.NOTE,
+    ConfidenceVerdict.RIGHT: Verdict.FINE,
+    ConfidenceVerdict.TOO_SURE: Verdict.CAREFUL,
+    ConfidenceVerdict.LESS_SURE: Verdict.NOTE,
 }
 TOLERABLE = 0.02  # difference of coverage from the nominal one that is never reported
 ROWS_OF_A_BIN = 15  # of a calibration picture, at least on average
@@ -146,13 +146,13 @@ def _about_coverage(name: str, found: Sequence[tuple[float, float]], n: int) -> 
 
 
 def _stability(data: ReportData) -> Check | None:
-    counts = seen_counts(data.model)
+    counts = stability_counts(data.model)
     if data.model.n_experts_ == 1 or not all(counts):
         return None
     seen = ", ".join(f"expert {i + 1} in {count}" for i, count in enumerate(counts))
-    low = stability_in_words(data.model)
-    text = _sentence(low) if low else f"{_sentence(seen_where(data.model))[:-1]} show the same regimes."
-    return Check("Stability of the regimes", f"{seen} {seen_where(data.model)}", text, _careful(low))
+    low = stability_text(data.model)
+    text = _sentence(low) if low else f"{_sentence(compared_models(data.model))[:-1]} show the same regimes."
+    return Check("Stability of the regimes", f"{seen} {compared_models(data.model)}", text, _careful(low))
 
 
 def _rows(data: ReportData) -> tuple[Check, ...]:
@@ -166,7 +166,7 @@ def _number(data: ReportData) -> Check | None:
     tried = data.model.history_.get("held_out", [])
     if len(tried) < 2:
         return None
-    limit, ties = limit_in_words(data.model), near_ties(data.model)
+    limit, ties = limit_text(data.model), near_tie_texts(data.model)
     notes = [
         *(["At the limit.", _sentence(limit)] if limit else []),
         *(["Near tie.", *map(_sentence, ties)] if ties else []),

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from skmoe import MoEClassifier, MoERegressor
-from skmoe.inference.sureness import Sureness, SurenessVerdict
+from skmoe.inference.class_confidence import ClassConfidence, ConfidenceVerdict
 
 
 def probabilities(n=4000, seed=0):
@@ -21,19 +21,19 @@ def two_columns(p, power):
 
 @pytest.mark.parametrize(
     ("power", "verdict"),
-    [(1.0, SurenessVerdict.RIGHT), (4.0, SurenessVerdict.TOO_SURE), (0.3, SurenessVerdict.LESS_SURE)],
+    [(1.0, ConfidenceVerdict.RIGHT), (4.0, ConfidenceVerdict.TOO_SURE), (0.3, ConfidenceVerdict.LESS_SURE)],
 )
 def test_verdict_tells_which_way_probabilities_are_off(power, verdict):
     p, y = probabilities()
-    assert Sureness.of(two_columns(p, power), y).verdict is verdict
+    assert ClassConfidence.of(two_columns(p, power), y).verdict is verdict
 
 
 def test_weights_count_as_repeated_rows():
     p, y = probabilities(300)
     w = np.random.default_rng(1).integers(1, 4, 300)
-    one = Sureness.of(two_columns(p, 1), y, w)
-    other = Sureness.of(two_columns(np.repeat(p, w), 1), np.repeat(y, w))
-    assert (one.said, one.came) == (pytest.approx(other.said), pytest.approx(other.came))
+    one = ClassConfidence.of(two_columns(p, 1), y, w)
+    other = ClassConfidence.of(two_columns(np.repeat(p, w), 1), np.repeat(y, w))
+    assert (one.stated, one.observed) == (pytest.approx(other.said), pytest.approx(other.came))
 
 
 def test_diagnosis_of_a_classifier_asks_what_applies():
