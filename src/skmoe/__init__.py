@@ -7,7 +7,7 @@ The flow, which the folders of this package follow::
       -> model        activations, families, parameters, posterior, predictive distribution
       -> spectral     the paper: scores, label transforms, moments, decompositions, Algorithms 1 and 2
       -> likelihood   sums over rows: EM sums, gradient, curvature, penalty
-      -> search       standardise, starts, race, moves, finish, number of experts, checkpoint
+      -> search       standardise, starts, runs, perturbations, finish, number of experts, checkpoint
       -> inference    covariance, summary, diagnosis
       -> estimators   MoERegressor, MoEClassifier
       -> plots, report, cli                datasets, metrics, persistence stand beside

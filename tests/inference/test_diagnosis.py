@@ -94,7 +94,7 @@ def test_starts_that_agree_are_said_to_agree_on_a_sample_too(monkeypatch):
     assert "no two starts ended at the same optimum" in words_of(model.diagnose())["agreement of starts"]
     assert "search" not in words_of(model.diagnose())
     model.history_["limited"] = True
-    assert "20 random starts look twice as long" in words_of(model.diagnose())["search"]
+    assert "20 random starts search twice as long" in words_of(model.diagnose())["search"]
 
 
 def test_one_expert_needs_no_word_on_starts_and_gate(table):

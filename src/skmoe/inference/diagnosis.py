@@ -284,7 +284,9 @@ def _starts(table: Summary, model: Any) -> None:
     )
     table.rows.append(("agreement of starts", f"{agreement} reached the winner ({history['winner']})", words))
     if history.get("limited"):
-        words = f"moves take long with so many experts and rows; {2 * model.n_init} random starts look twice as long"
+        words = (
+            f"restarts take long with so many experts and rows; {2 * model.n_init} random starts search twice as long"
+        )
         table.rows.append(("search", "ended for the work it took", words))
 
 

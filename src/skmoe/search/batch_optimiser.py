@@ -27,6 +27,7 @@ SUFFICIENT = 1e-4  # part of the gain that a gradient promises which a step must
 SHRINK = 0.3  # of a refused step
 GIVE_UP = 0.03  # size below which a direction is replaced by EM's
 MANY_COLUMNS = 48  # from which Gram matrices cost more than the steps they save
+PAIRS = 8  # that L-BFGS remembers
 REFRESH = 3  # steps for which a preconditioner is used
 MOST_SPREADS = 1e4  # of y, that a noise scale may be: that of a truncated law has no bound of its own
 ELEMENTWISE = 40  # operations on a row and expert beside products, two exponentials among them
@@ -62,8 +63,6 @@ class BatchOptimiser:
         Strength of each model's penalty; the problem's by default.
     per_model : PerModelRows, optional
         Weights of the rows, where models see different ones.
-    memory : int
-        Pairs that L-BFGS remembers.
     on_step : callable, optional
         Called with the optimiser after each step; what it raises ends the run.
 
@@ -84,7 +83,6 @@ class BatchOptimiser:
         penalties: np.ndarray | None = None,
         *,
         per_model: PerModelRows | None = None,
-        memory: int = 8,
         on_step: OnStep | None = None,
     ) -> None:
         self.problem, self.batch, self.on_step, self.per_model = problem, batch, on_step, per_model
@@ -95,9 +93,9 @@ class BatchOptimiser:
         self._grams = max(batch.A.shape[2], batch.W.shape[2]) <= MANY_COLUMNS
         self._age, self._em = 0, True
         self.vector = self._pack(batch)
-        self._begin(memory)
+        self._begin()
 
-    def _begin(self, memory: int) -> None:
+    def _begin(self) -> None:
         """Set objective, gradient and EM's directions where the models start."""
         batch = self.batch
         sums = self._sums(batch, self._grams)
@@ -107,7 +105,7 @@ class BatchOptimiser:
         self._precondition = self._curvatures(batch, sums, self.penalties)
         self.direction = self._em_direction(sums)
         self.size = np.ones(len(batch))
-        self._memory = Memory(memory, self.vector.shape)
+        self._memory = Memory(PAIRS, self.vector.shape)
 
     def __len__(self) -> int:
         return len(self.batch)

@@ -20,7 +20,7 @@ from skmoe.likelihood import Problem
 from skmoe.likelihood.batch import ThetaBatch, has_compiled_sums
 from skmoe.likelihood.fused import LIBRARY, STRIP, loaded
 from skmoe.likelihood.rows import ModelRows
-from skmoe.search.batch_optimiser import MANY_COLUMNS, BatchOptimiser, OnStep, PerModelRows
+from skmoe.search.batch_optimiser import MANY_COLUMNS, PAIRS, BatchOptimiser, OnStep, PerModelRows
 
 __all__ = ["CompiledOptimiser", "Float32Optimiser", "make_optimiser"]
 
@@ -150,7 +150,7 @@ class CompiledOptimiser(BatchOptimiser):
 
     precision: type = np.float64
 
-    def _begin(self, memory: int) -> None:
+    def _begin(self) -> None:
         self._taken = 0
         problem, batch = self.problem, self.batch
         rows, (S, k, De), Dg = problem.rows, batch.A.shape, batch.W.shape[2]
@@ -170,8 +170,8 @@ class CompiledOptimiser(BatchOptimiser):
         self.share, self.scales = np.empty((S, k)), np.empty((S, k))
         self.gradient, self.direction = np.empty((S, P)), np.empty((S, P))
         self.factors = np.empty((S, k * (De**2 + Dg**2)))
-        self.steps, self.falls = np.empty((S, memory, P)), np.empty((S, memory, P))
-        self.products = np.empty((S, memory))
+        self.steps, self.falls = np.empty((S, PAIRS, P)), np.empty((S, PAIRS, P))
+        self.products = np.empty((S, PAIRS))
         self._call("skmoe_batch_begin")
         rows.passes.count += 1
 

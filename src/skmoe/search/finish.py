@@ -24,6 +24,7 @@ __all__ = ["EMTrace", "Fit", "extend", "maximise", "newton_is_costly", "polish",
 
 POLISH = 1e-18  # squared distance to the optimum in standard errors that last steps aim at
 MEMORY, MOST_STEPS = 20, 60  # of L-BFGS
+GATE_STEPS = 50  # at most, of an EM step by itself
 FIRST_ORDER_STEPS = 20  # between two attempts at a Newton step
 NEWTON_GAIN = 1.0  # total log-likelihood that so many gain, above which Newton steps wait where they cost much
 COSTLY = 60  # coefficients of all experts, from which on a Newton step takes some fifteen gradients
@@ -258,12 +259,12 @@ class EMTrace:
     converged: bool
 
 
-def run_em(problem: Problem, theta: Theta, *, max_iter: int, tol: float, gate_steps: int = 50) -> EMTrace:
+def run_em(problem: Problem, theta: Theta, *, max_iter: int, tol: float) -> EMTrace:
     """Run EM from `theta` until no parameter moves by `tol`; the objective never falls."""
     optimiser = Optimiser(Point(problem, theta))
     points = [theta]
     for _ in range(max_iter):
-        optimiser.em(gate_steps=gate_steps)
+        optimiser.em(gate_steps=GATE_STEPS)
         moved = optimiser.point.theta.distance(points[-1])
         if optimiser.point.theta is not points[-1]:
             points.append(optimiser.point.theta)

@@ -23,7 +23,7 @@ from skmoe.search.finish import Fit, maximise, newton_is_costly
 from skmoe.search.optimiser import Optimiser
 from skmoe.search.perturbations import grow_and_prune, reweighted_restarts, shrink_and_split
 from skmoe.search.records import Control, Stage, Start, StartKind, StartRecord
-from skmoe.search.results import RunResult, distinct, ranked, run_all
+from skmoe.search.results import RunResult, best_optima, better, count_agreeing, distinct, ranked, run_all
 from skmoe.search.splits import drop_and_split
 from skmoe.search.starts import by_turns, drawn_starts, pooled_regression
 
@@ -104,7 +104,7 @@ class Search:
         candidates = self._candidates(subsample, results)
         for result in candidates:
             best = self._finish(result.start)
-        for result in self._best_optima(subsample, results):
+        for result in best_optima(results, self._same(subsample), self.config.race.agreeing):
             if best.admissible:
                 break
             # what is admissible on some rows may not be so on all, or a last step went too far
@@ -183,16 +183,11 @@ class Search:
             if self._enough_signal(subsample, results[0]):
                 break
             again, subsample = [results[0].start], self._subsample()
-        self.agreement = self._agreeing_runs(subsample, results, results[0].objective)
+        self.agreement = count_agreeing(results, results[0].objective, self._same(subsample))
         self.multimodal = self.agreement < config.race.agreeing
         # experts with kinks fit few rows closely, outputs of few values tell little: runs agree on local optima too
         self.multimodal |= subsample.k > 2 and (subsample.family.few_values or not subsample.family.smooth)
         return subsample, results
-
-    def _agreeing_runs(self, problem: Problem, results: list[RunResult], best: float) -> int:
-        """Count the results at an optimum of the objective `best`."""
-        least = best - self._same(problem)
-        return sum(result.admissible and result.finished and result.objective > least for result in results)
 
     # -- perturbations ------------------------------------------------------------------------------------------------
 
@@ -204,9 +199,9 @@ class Search:
         rounds = moves.patience if self.multimodal else 1
         self.most_starts += rounds * (subsample.k * moves.reweighted + 2 * moves.splits)
         before, results = results, self._rounds(subsample, results)
-        self.multimodal |= self._better(subsample, results[0], before[0])
+        self.multimodal |= better(results[0], before[0], self._same(subsample))
         # perturbations of the best result that lead back to it do not count as runs that agree
-        self.agreement = max(1, self._agreeing_runs(subsample, before, results[0].objective))
+        self.agreement = max(1, count_agreeing(before, results[0].objective, self._same(subsample)))
         return results
 
     def _rounds(self, subsample: Problem, results: list[RunResult]) -> list[RunResult]:
@@ -230,7 +225,7 @@ class Search:
             self.ended += len(found)
             results = ranked(results + found)
             idle += 1
-            if self._better(subsample, results[0], before):
+            if better(results[0], before, self._same(subsample)):
                 idle, patience = 0, moves.patience
         best = self._population(subsample, results)[: config.race.agreeing]
         return ranked(results + self._run(subsample, [result.start for result in best]))
@@ -242,10 +237,6 @@ class Search:
         """
         sound = any(result.admissible and result.finished for result in results)
         return distinct((result for result in results if result.finished or sound), self._same(subsample))
-
-    def _better(self, subsample: Problem, result: RunResult, other: RunResult) -> bool:
-        """Return whether a result is better than another, and not the same optimum."""
-        return result.rank > (other.admissible, other.objective + self._same(subsample))
 
     def _perturbed_starts(
         self, subsample: Problem, population: list[RunResult], done: set[float]
@@ -275,26 +266,20 @@ class Search:
 
         Several are first run side by side on more rows.
         """
-        config, full, more = self.config, self.problem, self.config.rows.more_rows
+        full, rows, race = self.problem, self.config.rows, self.config.race
+
+        def near_the_best(problem: Problem, results: list[RunResult], factor: float = 1.0) -> list[RunResult]:
+            return best_optima(results, self._same(problem), race.agreeing, factor * race.margin / problem.total)
+
         if subsample.rows is full.rows:
-            return self._near_the_best(subsample, results, config.race.margin)
+            return near_the_best(subsample, results)
         # a subsample with a fraction of the rows tells less
-        best = self._near_the_best(subsample, results, config.race.margin * (more if self.multimodal else 1))
-        if len(best) == 1:
+        best = near_the_best(subsample, results, rows.more_rows if self.multimodal else 1.0)
+        if len(best) < 2:
             return best
-        rows = more * subsample.n
-        larger = full if rows > config.rows.enough_rows * full.n else full.sample(rows, self.rng)
-        return self._near_the_best(larger, self._run(larger, [result.start for result in best]), config.race.margin)
-
-    def _best_optima(self, problem: Problem, results: list[RunResult]) -> list[RunResult]:
-        """Return the best finished results, one of each optimum."""
-        finished = (result for result in results if result.finished)
-        return distinct(finished, self._same(problem))[: self.config.race.agreeing]
-
-    def _near_the_best(self, problem: Problem, results: list[RunResult], margin: float) -> list[RunResult]:
-        """Return the best results of different optima within a margin in total log-likelihood."""
-        best = self._best_optima(problem, results)
-        return [result for result in best if best[0].objective - result.objective < margin / problem.total]
+        wanted = rows.more_rows * subsample.n
+        larger = full if wanted > rows.enough_rows * full.n else full.sample(wanted, self.rng)
+        return near_the_best(larger, self._run(larger, [result.start for result in best]))
 
     def _finish(self, start: Start) -> Fit:
         """Finish a result on all rows; return the best fit so far.
@@ -322,11 +307,11 @@ class Search:
         results = self._run(subsample, starts)
         own = next((result.objective for result in results if result.start.kind is StartKind.CHOSEN), -np.inf)
         least = own + self._same(subsample)
-        better = [result for result in ranked(results) if result.finished and result.objective > least]
+        gained = [result for result in ranked(results) if result.finished and result.objective > least]
         self.records += [
             replace(result.record(), stage=Stage.RACE) for result in results if result.start.name != "best"
         ]
-        for result in better[:2]:
+        for result in gained[:2]:
             if self._finish(result.start) is not best:
                 break
         return self.best or best

@@ -16,7 +16,7 @@ from skmoe.search.records import Stage, Start, StartRecord
 
 PATIENCE = 6  # times its usual length that a run may take while it gains much between checks
 
-__all__ = ["RunResult", "distinct", "ranked", "run_all"]
+__all__ = ["RunResult", "best_optima", "better", "count_agreeing", "distinct", "ranked", "run_all"]
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,22 @@ def distinct(results: Iterable[RunResult], same: float) -> list[RunResult]:
         if not found or found[-1].admissible != result.admissible or found[-1].objective - result.objective > same:
             found.append(result)
     return found
+
+
+def better(result: RunResult, other: RunResult, same: float) -> bool:
+    """Return whether a result is better than another, and not the same optimum."""
+    return result.rank > (other.admissible, other.objective + same)
+
+
+def count_agreeing(results: Iterable[RunResult], best: float, same: float) -> int:
+    """Count the finished results at an optimum of the objective `best`."""
+    return sum(result.admissible and result.finished and result.objective > best - same for result in results)
+
+
+def best_optima(results: Iterable[RunResult], same: float, most: int, margin: float = np.inf) -> list[RunResult]:
+    """Return at most `most` finished results of different optima within a margin of the best, best first."""
+    best = distinct((result for result in results if result.finished), same)[:most]
+    return [result for result in best if best[0].objective - result.objective < margin]
 
 
 def run_all(
