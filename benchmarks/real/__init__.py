@@ -14,9 +14,13 @@ import numpy as np
 __all__ = ["COVERAGES", "EARLIER", "OURS", "PLUGINS", "Method", "Predicted", "Rows", "all_methods", "installed"]
 
 COVERAGES = (0.5, 0.9, 0.95)
+INNER = 0.2
 OURS = ("skmoe", "skmoe, averaging=20")
 EARLIER = "skmoe c10dea2"
-PLUGINS = ("by_least_squares", "by_boosting", "by_forest", "by_ngboost", "by_skmoe", "by_earlier_skmoe", "by_grid")
+PLUGINS = (
+    *("by_least_squares", "by_linear_tree", "by_ebm", "by_boosting", "by_forest", "by_ngboost", "by_catboost"),
+    *("by_lightgbm", "by_skmoe", "by_earlier_skmoe", "by_grid"),
+)
 
 
 class Rows(NamedTuple):
@@ -27,6 +31,12 @@ class Rows(NamedTuple):
     X_new: np.ndarray
     y_new: np.ndarray
 
+    def inner(self, seed: int) -> Rows:
+        """Leave a random fifth of the rows to be fitted out, to choose settings by."""
+        order = np.random.default_rng(seed).permutation(len(self.y))
+        out, kept = np.split(order, [max(int(INNER * len(order)), 1)])
+        return Rows(self.X[kept], self.y[kept], self.X[out], self.y[out])
+
 
 @dataclass(frozen=True)
 class Predicted:
@@ -35,6 +45,7 @@ class Predicted:
     prediction: np.ndarray  # (n,)
     log_density: np.ndarray | None = None  # (n,), of the outputs held out; None: it has no density
     intervals: dict[float, np.ndarray] | None = None  # (n, 2) for each coverage
+    crps: np.ndarray | None = None  # (n,), continuous ranked probability score of the outputs held out
     seconds: float | None = None  # set where the work was done in another process
     notes: dict[str, Any] = field(default_factory=dict)  # what it chose
 

@@ -7,14 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import COVERAGES, EARLIER, OURS
+from . import COVERAGES, OURS
 from .cells import Cell
 from .held_out_rows import GROUPS, UCI, UCI_PREFIX
-from .published import LOG_LOSS, SOURCES
+from .published import LOG_LOSS, PRETRAINED, SOURCES, SPIKED
 
-__all__ = ["RANKED", "Mean", "Table", "average_ranks", "tables_of", "uci_losses", "uci_ranks"]
+__all__ = ["RANKED", "READABLE", "Mean", "Table", "average_ranks", "tables_of", "uci_losses", "uci_ranks"]
 
-RANKED = (OURS[1], "NGBoost", "quantile forest", "HistGradientBoosting", EARLIER)
+BOOSTING = ("NGBoost", "CatBoost", "LightGBM quantiles", "HistGradientBoosting")
+RANKED = (OURS[1], *BOOSTING, "quantile forest", "EBM", "linear model tree")
+READABLE = (OURS[0], "EBM", "linear model tree", "least squares")
 LEVELS = [f"cover {coverage:g}" for coverage in COVERAGES]
 
 
@@ -73,21 +75,30 @@ class Table:
             return None
         return mean([ours[s] - theirs[s] for s in both], [self.methods[method][s]["rows"] for s in both])
 
-    def ranks(self, methods: Sequence[str] = RANKED) -> dict[str, float] | None:
-        """One and the number of methods with a higher log density on the same splits; a tie counts half."""
-        found = {}
+    def ratio(self, method: str, other: str, field: str = "rmse") -> float | None:
+        """Mean of a figure over that of another method, on the splits that both have."""
+        gap = self.difference(method, other, field)
+        if gap is None:
+            return None
+        ours, theirs = self.values(method, field), self.values(other, field)
+        both = sorted(ours.keys() & theirs.keys())
+        return 1 + gap.value / mean([theirs[s] for s in both], [self.methods[method][s]["rows"] for s in both]).value
+
+    def ranks(self, methods: Sequence[str] = RANKED, field: str = "log_density") -> dict[str, float] | None:
+        """One and the number of methods that are better on the same splits; a tie counts half."""
+        found, higher = {}, -1.0 if field == "crps" else 1.0
         for method in methods:
-            gaps = [self.difference(other, method) for other in methods if other != method]
+            gaps = [self.difference(other, method, field) for other in methods if other != method]
             if any(gap is None for gap in gaps):
                 return None
-            found[method] = 1 + sum(0.5 + 0.5 * float(np.sign(gap.value)) for gap in gaps if gap is not None)
+            found[method] = 1 + sum(0.5 + 0.5 * float(np.sign(higher * gap.value)) for gap in gaps if gap is not None)
         return found
 
     def summary(self) -> dict[str, Any]:
         """Aggregates of every method, for the results file."""
         found: dict[str, Any] = {}
         for method, done in self.methods.items():
-            fields = [name for name in ("log_density", "rmse", *LEVELS) if self.values(method, name)]
+            fields = [name for name in ("log_density", "crps", "rmse", *LEVELS) if self.values(method, name)]
             figures = {name: _rounded(self.mean(method, name)) for name in fields}
             found[method] = {"splits": len(done), **figures}
             seconds = list(self.values(method, "seconds").values())
@@ -104,7 +115,7 @@ class Table:
 def _rounded(found: Mean | None) -> list[float | None] | None:
     if found is None:
         return None
-    return [float(f"{found.value:.5g}"), None if np.isnan(found.se) else float(f"{found.se:.3g}")]
+    return [float(f"{found.value:.5g}"), None if np.isnan(found.se) else float(f"{found.se:.3g}"), found.splits]
 
 
 def tables_of(records: dict[Cell, dict[str, Any]]) -> dict[str, Table]:
@@ -114,33 +125,40 @@ def tables_of(records: dict[Cell, dict[str, Any]]) -> dict[str, Table]:
     return {name: Table(these) for name, these in found.items() if these}
 
 
-def average_ranks(tables: dict[str, Table], names: Sequence[str], methods: Sequence[str] = RANKED) -> dict[str, float]:
+def average_ranks(
+    tables: dict[str, Table], names: Sequence[str], methods: Sequence[str] = RANKED, field: str = "log_density"
+) -> dict[str, float]:
     """Mean rank over the tables that every method has been run on; empty where there is none."""
-    found = [ranks for name in names if name in tables and (ranks := tables[name].ranks(methods)) is not None]
+    found = [ranks for name in names if name in tables and (ranks := tables[name].ranks(methods, field)) is not None]
     return {method: float(np.mean([ranks[method] for ranks in found])) for method in methods} if found else {}
 
 
 def uci_losses(tables: dict[str, Table]) -> dict[str, dict[str, float]]:
-    """Mean negative log density of published methods and of ours, by UCI table, where ours were run."""
+    """Mean negative log density of published methods and of ours, by UCI table, where there are figures."""
     found: dict[str, dict[str, float]] = {}
     for name, published in LOG_LOSS.items():
         table = tables.get(UCI_PREFIX + name)
         ours = {method: table.mean(method, "log_density") for method in OURS} if table else {}
-        found[name] = dict(zip(SOURCES, published, strict=True))
+        found[name] = {source: value for source, value in zip(SOURCES, published, strict=True) if value is not None}
         found[name] |= {method: -value.value for method, value in ours.items() if value is not None}
     return found
 
 
-def uci_ranks(losses: dict[str, dict[str, float]], method: str) -> dict[str, float]:
-    """Mean rank of `method` and the published ones, each to the two digits that are published; ties share a rank."""
-    whole = [{name: row[name] for name in (*SOURCES, method)} for row in losses.values() if method in row]
+def uci_ranks(losses: dict[str, dict[str, float]], method: str, *, pretrained: bool = True) -> dict[str, float]:
+    """Mean rank of `method` and the published ones, each to the two digits that are published; ties share a rank.
+
+    Over the tables that all have figures for, without the one whose outputs are rounded.
+    """
+    names = [name for name in (*SOURCES, method) if pretrained or name != PRETRAINED]
     ranks = []
-    for row in whole:
-        shown = {name: round(value, 2) for name, value in row.items()}
+    for table, row in losses.items():
+        if table == SPIKED or not row.keys() >= set(names):
+            continue
+        shown = {name: round(row[name], 2) for name in names}
         ranks.append(
             {
                 name: 1 + sum(other < value for other in shown.values()) + (list(shown.values()).count(value) - 1) / 2
                 for name, value in shown.items()
             }
         )
-    return {name: float(np.mean([row[name] for row in ranks])) for name in (*SOURCES, method)} if ranks else {}
+    return {name: float(np.mean([row[name] for row in ranks])) for name in names} if ranks else {}

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import COVERAGES, Method, Predicted, Rows
+from . import Method, Predicted, Rows
+from .laws import normal
 
 LEAVES, LEAST_ROWS, RATE = (4, 8, 31), (3, 20), 0.1
 ROUNDS, PATIENCE, FOLDS = 1000, 20, 5
@@ -52,14 +53,10 @@ def choose(rows: Rows, seed: int) -> Choice:
 
 def run(rows: Rows, seed: int) -> Predicted:
     """Refit the choice on all rows; the scale is that of the residuals of rows left out."""
-    from scipy.stats import norm
-
     choice = choose(rows, seed)
     model = boosting(choice.leaves, choice.least, choice.rounds, seed, early_stopping=False).fit(rows.X, rows.y)
-    law = norm(model.predict(rows.X_new), np.sqrt(choice.square))
-    intervals = {level: np.column_stack(law.interval(level)) for level in COVERAGES}
     notes = {"rounds": choice.rounds, "leaves": choice.leaves, "least": choice.least}
-    return Predicted(law.mean(), law.logpdf(rows.y_new), intervals, notes=notes)
+    return normal(model.predict(rows.X_new), np.sqrt(choice.square), rows.y_new, **notes)
 
 
 METHODS = [
@@ -68,6 +65,6 @@ METHODS = [
         run,
         "learning rate 0.1; leaves 4, 8 or 31, at least 3 or 20 rows each, and up to 1000 rounds by 5 folds with early "
         "stopping; Gaussian, its scale from the residuals of rows left out",
-        modules=("scipy.stats", "sklearn.ensemble"),
+        modules=("scipy.stats", "sklearn.ensemble", "skmoe.model.crps"),
     )
 ]

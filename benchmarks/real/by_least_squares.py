@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import t
 
+from skmoe.model.crps import integrated_crps
+
 from . import COVERAGES, Method, Predicted, Rows
 
 
@@ -17,9 +19,15 @@ def run(rows: Rows, seed: int) -> Predicted:
     freedom = len(rows.y) - np.linalg.matrix_rank(Z, rtol=1e-10)
     s = np.sqrt(np.sum((rows.y - Z @ coef) ** 2) / freedom)
     leverage = np.sum((Z_new @ inverse) ** 2, axis=1)
-    law = t(freedom, loc=Z_new @ coef, scale=s * np.sqrt(1 + leverage))
+    mean, spread = Z_new @ coef, s * np.sqrt(1 + leverage)
+    law = t(freedom, loc=mean, scale=spread)
     intervals = {level: np.column_stack(law.interval(level)) for level in COVERAGES}
-    return Predicted(Z_new @ coef, law.logpdf(rows.y_new), intervals)
+
+    def cdf(some: np.ndarray, z: np.ndarray) -> np.ndarray:
+        return t.cdf(z, freedom, mean[some, None], spread[some, None])
+
+    crps = integrated_crps(cdf, rows.y_new, *law.interval(1 - 1e-12))
+    return Predicted(mean, law.logpdf(rows.y_new), intervals, crps)
 
 
 METHODS = [

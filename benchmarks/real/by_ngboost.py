@@ -4,28 +4,30 @@ from __future__ import annotations
 
 import importlib.metadata
 
-import numpy as np
+from . import Method, Predicted, Rows, installed
+from .laws import normal
 
-from . import COVERAGES, Method, Predicted, Rows, installed
+ROUNDS, PATIENCE = 2000, 100
 
-ROUNDS, PATIENCE, SHARE = 2000, 100, 0.2
+
+def choose(rows: Rows, seed: int) -> int:
+    """Return the number of rounds that is best on a fifth of the rows."""
+    from ngboost import NGBRegressor
+
+    X, y, X_out, y_out = rows.inner(seed)
+    stopped = NGBRegressor(n_estimators=ROUNDS, verbose=False, random_state=seed)
+    stopped.fit(X, y, X_val=X_out, Y_val=y_out, early_stopping_rounds=PATIENCE)
+    return max(int(stopped.best_val_loss_itr or 0), 1)
 
 
 def run(rows: Rows, seed: int) -> Predicted:
-    """Choose the number of rounds on a fifth of the rows, then fit all of them."""
+    """Fit all rows with the number of rounds chosen."""
     from ngboost import NGBRegressor
-    from scipy.stats import norm
 
-    order = np.random.default_rng(seed).permutation(len(rows.y))
-    out, kept = np.split(order, [max(int(SHARE * len(order)), 1)])
-    stopped = NGBRegressor(n_estimators=ROUNDS, verbose=False, random_state=seed)
-    stopped.fit(*(rows.X[kept], rows.y[kept]), X_val=rows.X[out], Y_val=rows.y[out], early_stopping_rounds=PATIENCE)
-    rounds = max(int(stopped.best_val_loss_itr or 0), 1)
+    rounds = choose(rows, seed)
     model = NGBRegressor(n_estimators=rounds, verbose=False, random_state=seed).fit(rows.X, rows.y)
     found = model.pred_dist(rows.X_new).params
-    law = norm(found["loc"], found["scale"])
-    intervals = {level: np.column_stack(law.interval(level)) for level in COVERAGES}
-    return Predicted(found["loc"], law.logpdf(rows.y_new), intervals, notes={"rounds": rounds})
+    return normal(found["loc"], found["scale"], rows.y_new, rounds=rounds)
 
 
 METHODS = [
@@ -35,6 +37,6 @@ METHODS = [
         "Normal, its defaults; up to 2000 rounds, stopped early on a fifth of the rows, refitted on all",
         missing=installed("ngboost"),
         version=lambda: importlib.metadata.version("ngboost"),
-        modules=("ngboost", "scipy.stats"),
+        modules=("ngboost", "scipy.stats", "skmoe.model.crps"),
     )
 ]

@@ -25,12 +25,13 @@ def run(rows: Rows, seed: int, **how: Any) -> Predicted:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = MoERegressor("auto", random_state=seed, **how).fit(rows.X, rows.y)
-    prediction, density = model.predict(rows.X_new), model.log_density(rows.X_new, rows.y_new)
+    prediction, law = model.predict(rows.X_new), model.predictive(rows.X_new)
+    density, crps = law.logpdf(rows.y_new), law.crps(rows.y_new)
     intervals = {level: model.predict_interval(rows.X_new, coverage=level) for level in COVERAGES}
     notes: dict[str, Any] = {"n_experts": int(model.n_experts_)}
     if caught:
         notes["warnings"] = sorted({" ".join(str(w.message).split())[:120] for w in caught})
-    return Predicted(prediction, density, intervals, notes=notes)
+    return Predicted(prediction, density, intervals, crps, notes=notes)
 
 
 def run_averaged(rows: Rows, seed: int) -> Predicted:

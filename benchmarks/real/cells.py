@@ -55,8 +55,8 @@ def _timed(method: Method, rows: Any, seed: int) -> tuple[Predicted, float]:
 
 
 def figures(predicted: Predicted, y: np.ndarray) -> dict[str, Any]:
-    """Mean log density with its standard error over rows, error, and the share of rows inside each interval."""
-    for name in ("prediction", "log_density"):
+    """Mean log density with its standard error over rows, mean CRPS, error, and the share of rows in each interval."""
+    for name in ("prediction", "log_density", "crps"):
         values = getattr(predicted, name)
         if values is not None and not np.isfinite(values).all():
             raise FloatingPointError(f"{name} is not finite on {np.sum(~np.isfinite(values))} rows held out")
@@ -65,6 +65,8 @@ def figures(predicted: Predicted, y: np.ndarray) -> dict[str, Any]:
         density = predicted.log_density
         found["log_density"] = _short(np.mean(density))
         found["log_density_se"] = _short(np.std(density, ddof=1) / np.sqrt(len(y))) if len(y) > 1 else None
+    if predicted.crps is not None:
+        found["crps"] = _short(np.mean(predicted.crps))
     if predicted.intervals is not None:
         inside = [(low <= y) & (y <= high) for low, high in (predicted.intervals[c].T for c in COVERAGES)]
         found["cover"] = [_short(np.mean(rows)) for rows in inside]

@@ -1,4 +1,4 @@
-"""Real tables: density, error and coverage on rows held out, skmoe beside least squares, forests and boosting.
+"""Real tables: density, CRPS, error and coverage on rows held out, skmoe beside trees, forests and boosting.
 
     python benchmarks/real/compare.py [--tables NAME ...] [--methods NAME ...] [--splits 10] [--jobs 1]
                                       [--fresh METHOD ...] [--from FOLDER] [--export FOLDER] [--uci FOLDER]
@@ -87,7 +87,7 @@ def run(todo: list[Any], done: Records, jobs: int, folder: str | None, versions:
 def _show(record: dict[str, Any], number: int, total: int, seconds: float) -> None:
     what = f"{record['table']}, split {record['split']}, {record['method']}"
     found = record.get("error") or " ".join(
-        f"{name} {record[name]}" for name in ("log_density", "rmse", "cover", "seconds") if name in record
+        f"{name} {record[name]}" for name in ("log_density", "crps", "rmse", "cover", "seconds") if name in record
     )
     print(f"[{number} of {total}, {seconds:.0f} s] {what}: {found}", flush=True)
 

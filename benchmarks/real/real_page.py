@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..shared.pages import fill, markdown
 from . import EARLIER, OURS, all_methods
-from .aggregates import average_ranks, tables_of, uci_losses, uci_ranks
+from .aggregates import BOOSTING, RANKED, READABLE, Table, average_ranks, tables_of, uci_losses, uci_ranks
 from .cells import Cell
 from .checks import checks
 from .held_out_rows import GROUPS, UCI, UCI_PREFIX
@@ -18,8 +20,9 @@ __all__ = ["PAGE", "RESULTS", "blocks", "results_of", "update"]
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS, PAGE = ROOT / "benchmarks/results/real.json", ROOT / "docs/real_tables.md"
-DENSITIES = ("least squares", "HistGradientBoosting", "quantile forest", "NGBoost", EARLIER, *OURS)
-ERRORS = ("least squares", "HistGradientBoosting", "random forest", "quantile forest", "NGBoost", EARLIER, *OURS)
+DENSITIES = (*READABLE[:0:-1], *BOOSTING, "quantile forest", EARLIER, *OURS)
+ERRORS = (*DENSITIES[:-4], "random forest", *DENSITIES[-4:])
+RIVALS = tuple(name for name in ERRORS if name not in (EARLIER, *OURS))
 MET = {True: "met", False: "**missed**", None: "open"}
 
 
@@ -39,13 +42,33 @@ def results_of(records: dict[Cell, dict[str, Any]]) -> dict[str, Any]:
     return {
         "rows": sizes,
         "tables": {name: table.summary() for name, table in tables.items()},
-        "ranks": {name: table.ranks() for name, table in tables.items() if name in continuous and table.ranks()},
-        "average ranks": average_ranks(tables, continuous),
-        "uci ranks": {method: uci_ranks(losses, method) for method in OURS},
+        "average ranks": {
+            f"{field}, {group}": average_ranks(tables, continuous, methods, field)
+            for field in ("log_density", "crps")
+            for group, methods in (("all", RANKED), ("readable", READABLE))
+        },
+        "beside": {name: beside([tables[t] for t in continuous if t in tables], name) for name in RIVALS},
+        "uci ranks": [uci_ranks(losses, method, pretrained=some) for some in (False, True) for method in OURS],
         "checks": [check._asdict() for check in checks(tables)],
         "methods": {name: method.how for name, method in all_methods().items()},
         "versions": versions,
     }
+
+
+def beside(tables: list[Table], rival: str) -> dict[str, Any]:
+    """Return on how many tables each of ours is ahead of a rival, and the ratios of errors, on the splits of both."""
+    found: dict[str, Any] = {}
+    for method in OURS:
+        figures: dict[str, Any] = {}
+        for field, sign in (("log_density", 1), ("crps", -1)):
+            gaps = [gap.value for table in tables if (gap := table.difference(method, rival, field)) is not None]
+            if gaps:
+                figures[field] = [sum(sign * gap >= 0 for gap in gaps), len(gaps)]
+        ratios = [ratio for table in tables if (ratio := table.ratio(method, rival)) is not None]
+        if ratios:
+            figures["rmse"] = [float(f"{value:.4g}") for value in (np.median(ratios), min(ratios), max(ratios))]
+        found[method] = figures
+    return found
 
 
 # -- page -------------------------------------------------------------------------------------------------------------
@@ -54,14 +77,14 @@ def results_of(records: dict[Cell, dict[str, Any]]) -> dict[str, Any]:
 def _cell(found: dict[str, Any] | None, field: str, digits: int) -> str:
     if found is None or field not in found:
         return "failed" if found and found.get("failed") else ""
-    value, se = found[field]
-    some = f" ({found['splits']})" if found["splits"] < 10 else ""
+    value, se, splits = found[field]
+    some = f" ({splits})" if splits < 10 else ""
     return f"{value:.{digits}f}" + ("" if se is None else f" ± {se:.{digits}f}") + some
 
 
-def _digits(found: dict[str, Any]) -> int:
+def _digits(found: dict[str, Any], field: str) -> int:
     """Decimals for the errors of a table: three figures of the smallest."""
-    least = min((method["rmse"][0] for method in found.values() if "rmse" in method), default=1.0)
+    least = min((method[field][0] for method in found.values() if field in method), default=1.0)
     return next((digits for digits, bound in enumerate((100, 10, 1, 0.1)) if least >= bound), 4)
 
 
@@ -78,19 +101,46 @@ def density_table(results: dict[str, Any], *groups: str, methods: tuple[str, ...
     for name in _names(results, *groups):
         found = results["tables"][name]
         rows.append([_head(results, name), *(_cell(found.get(method), "log_density", 2) for method in methods)])
-    ranks = results["average ranks"]
-    if ranks and "larger" in groups:
-        rows.append(["average rank", *(f"{ranks[method]:.2f}" if method in ranks else "" for method in methods)])
     return markdown(["table, rows", *methods], rows)
 
 
-def error_table(results: dict[str, Any]) -> str:
+def error_table(results: dict[str, Any], field: str, methods: tuple[str, ...]) -> str:
+    """Return a table of figures in the units of the output."""
     rows = []
     for name in _names(results, "larger", "classics", "rounded"):
         found = results["tables"][name]
-        digits = _digits(found)
-        rows.append([_head(results, name), *(_cell(found.get(method), "rmse", digits) for method in ERRORS)])
-    return markdown(["table, rows", *ERRORS], rows)
+        digits = _digits(found, field)
+        rows.append([_head(results, name), *(_cell(found.get(method), field, digits) for method in methods)])
+    return markdown(["table, rows", *methods], rows)
+
+
+def rank_table(results: dict[str, Any]) -> str:
+    rows = []
+    for field, name in (("log_density", "log density"), ("crps", "CRPS")):
+        for group, which in (("all", "all"), ("readable", "one model that can be read")):
+            ranks = results["average ranks"][f"{field}, {group}"]
+            shown = [f"{method} {rank:.2f}" for method, rank in sorted(ranks.items(), key=lambda item: item[1])]
+            rows.append([name, which, ", ".join(shown) or "not run"])
+    return markdown(["", "methods", "average rank, best first"], rows)
+
+
+def beside_table(results: dict[str, Any]) -> str:
+    """Who is ahead where: numbers of tables, and ratios of errors, of both of ours beside each rival."""
+    columns = [(method, field) for field in ("log_density", "crps", "rmse") for method in OURS]
+    words = {"log_density": "log density", "crps": "CRPS", "rmse": "RMSE ratio"}
+    rows = []
+    for rival, found in results["beside"].items():
+        cells = []
+        for method, field in columns:
+            value = found[method].get(field)
+            if value is None:
+                cells.append("")
+            elif field == "rmse":
+                cells.append("{:.2f} ({:.2f} to {:.2f})".format(*value))
+            else:
+                cells.append("{} of {}".format(*value))
+        rows.append([rival, *cells])
+    return markdown(["beside", *(f"{words[field]}, {method}" for method, field in columns)], rows)
 
 
 def coverage_table(results: dict[str, Any]) -> str:
@@ -116,7 +166,7 @@ def seconds_table(results: dict[str, Any]) -> str:
     return markdown(["table", *ERRORS, "experts"], rows)
 
 
-def uci_table(results: dict[str, Any], field: str, published: dict[str, tuple[float, ...]], sign: int) -> str:
+def uci_table(results: dict[str, Any], field: str, published: dict[str, tuple[float | None, ...]], sign: int) -> str:
     rows = []
     for name in UCI:
         if name not in published:
@@ -126,7 +176,7 @@ def uci_table(results: dict[str, Any], field: str, published: dict[str, tuple[fl
         shown = [
             "" if cell is None else f"{sign * cell[0]:.2f}" + (f" ± {cell[1]:.2f}" if cell[1] else "") for cell in ours
         ]
-        rows.append([name, *(f"{value:.2f}" for value in published[name]), *shown])
+        rows.append([name, *("" if value is None else f"{value:.2f}" for value in published[name]), *shown])
     return markdown(["table", *SOURCES, *OURS], rows)
 
 
@@ -135,14 +185,17 @@ def blocks(results: dict[str, Any]) -> dict[str, str]:
     shown = [[c["item"], c["asked"], c["found"], MET[c["met"]]] for c in results["checks"]]
     ranks = [
         f"Average rank in log loss: {', '.join(f'{name} {rank:.2f}' for name, rank in found.items())}."
-        for found in results["uci ranks"].values()
+        for found in results["uci ranks"]
         if found
     ]
     versions = "; ".join(f"{name}: {', '.join(found)}" for name, found in results["versions"].items())
     return {
         "checks": markdown(["", "asked", "found", ""], shown),
         "density": density_table(results, "larger", "classics"),
-        "error": error_table(results),
+        "ranks": rank_table(results),
+        "beside": beside_table(results),
+        "crps": error_table(results, "crps", DENSITIES),
+        "error": error_table(results, "rmse", ERRORS),
         "coverage": coverage_table(results),
         "rounded": density_table(results, "rounded", methods=(*DENSITIES, "knows the grid")),
         "seconds": seconds_table(results),

@@ -1,10 +1,12 @@
 """The benchmark on rows held out of real tables: readers, splits, methods, what is kept, and the page."""
 
 import json
+import sys
+import types
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import norm, t
 from sklearn.linear_model import LinearRegression
 
 from skmoe.cli import checkout
@@ -17,6 +19,8 @@ compare, page = checkout.load("benchmarks.real.compare"), checkout.load("benchma
 common_tables = checkout.load("benchmarks.real.common_tables")
 held_out_rows = checkout.load("benchmarks.real.held_out_rows")
 aggregates, checks = checkout.load("benchmarks.real.aggregates"), checkout.load("benchmarks.real.checks")
+laws, by_linear_tree = checkout.load("benchmarks.real.laws"), checkout.load("benchmarks.real.by_linear_tree")
+by_ebm, by_lightgbm = checkout.load("benchmarks.real.by_ebm"), checkout.load("benchmarks.real.by_lightgbm")
 by_forest, by_grid = checkout.load("benchmarks.real.by_forest"), checkout.load("benchmarks.real.by_grid")
 DEFAULT, AVERAGED = real.OURS
 
@@ -86,6 +90,13 @@ def test_uci_rows_are_those_of_their_own_split_without_constant_columns(tmp_path
     assert rows.X.shape[1] == rows.X_new.shape[1] == 1
 
 
+def test_inner_rows_leave_a_fifth_of_those_fitted_out(rows):
+    inner = rows.inner(3)
+    assert (len(inner.y), len(inner.y_new)) == (72, 18)
+    np.testing.assert_array_equal(np.sort([*inner.y, *inner.y_new]), np.sort(rows.y))
+    assert not np.array_equal(inner.y_new, rows.inner(4).y_new)
+
+
 # -- methods ----------------------------------------------------------------------------------------------------------
 
 
@@ -112,9 +123,112 @@ def test_leaf_weights_predict_as_the_forest_does_and_leave_a_rows_own_trees_out(
 def test_smooth_density_is_the_derivative_of_its_quantiles(rng, is_local):
     y = rng.standard_normal(30)
     weights = rng.dirichlet(np.ones(30), 4)
-    smooth = by_forest.Smooth(y, 0.4, is_local, 0.05)
-    low, middle, high = (smooth.quantile(weights, level) for level in (0.6999, 0.7, 0.7001))
-    np.testing.assert_allclose(np.exp(smooth.log_density(weights, middle)), 0.0002 / (high - low), rtol=1e-3)
+    smooth = laws.Smooth(y, 0.4, is_local, 0.05)
+    low, middle, high = (smooth.quantile(weights, y, level) for level in (0.6999, 0.7, 0.7001))
+    np.testing.assert_allclose(np.exp(smooth.log_density(weights, y, middle)), 0.0002 / (high - low), rtol=1e-3)
+
+
+def integrated(density, y, low=-20, high=20):
+    """Return the CRPS by its definition, the distribution function by sums of the density."""
+    z = np.linspace(low, high, 40_001)
+    p, step = density(z), z[1] - z[0]
+    F = np.append(0, np.cumsum((p[1:] + p[:-1]) / 2 * step))
+    return np.sum((F - (z >= y)) ** 2) * step
+
+
+def test_normal_predictions_have_the_crps_of_its_definition():
+    y, mean, scale = np.array([0.3, -1.0, 2.5]), np.array([0.0, 1, 2]), np.array([0.5, 2, 1])
+    expected = [integrated(norm(m, s).pdf, v) for m, s, v in zip(mean, scale, y, strict=True)]
+    np.testing.assert_allclose(laws.normal(mean, scale, y).crps, expected, rtol=2e-3)
+    np.testing.assert_allclose(laws.normal(mean, 2.0, y).crps[1], expected[1], rtol=2e-3)
+
+
+@pytest.mark.parametrize("shared", [True, False], ids=["shared", "own"])
+def test_smooth_predictions_have_the_crps_of_its_definition(rng, shared):
+    fitted, y, weights = rng.standard_normal(12), np.array([0.3, -1.0, 2.5]), rng.dirichlet(np.ones(12), 3)
+    weights[0, 3:] = 0  # rows fitted that share no leaf with the new one
+    weights /= weights.sum(axis=1, keepdims=True)
+    centers = fitted if shared else np.sort(rng.standard_normal((3, 12)), axis=1)
+    smooth = laws.Smooth(fitted, 0.3, shared, 0.05)
+    found = smooth.predicted(weights, centers, y)
+    np.testing.assert_allclose(found.prediction, np.sum(weights * np.broadcast_to(centers, (3, 12)), axis=1))
+    for row in range(3):
+        own = centers if shared else centers[row]
+
+        def density(z, row=row, own=own):
+            return np.exp(smooth.log_density(np.tile(weights[row], (len(z), 1)), np.tile(own, (len(z), 1)), z))
+
+        assert found.crps[row] == pytest.approx(integrated(density, y[row]), rel=2e-3)
+
+
+def test_least_squares_has_the_crps_of_students_t(rows):
+    found = real.all_methods()["least squares"].run(rows, 0)
+    for row in range(3):
+        scale = np.diff(found.intervals[0.9][row])[0] / 2 / 1.6625573
+        law = t(87, found.prediction[row], scale)
+        assert found.crps[row] == pytest.approx(integrated(law.pdf, rows.y_new[row]), rel=2e-3)
+
+
+def test_linear_tree_finds_two_lines_and_is_least_squares_at_its_root(rng):
+    X = rng.uniform(-2, 2, (300, 2))
+    y = np.where(X[:, 0] <= 0.5, 1 + 2 * X[:, 1], -3 * X[:, 0])
+    found = by_linear_tree.predictions(X, y, X, 1, 1e-9)
+    np.testing.assert_allclose(found[0], LinearRegression().fit(X, y).predict(X), atol=1e-6)
+    squares = np.mean((found - y) ** 2, axis=1)
+    assert squares[1] < 0.1 * squares[0]  # cuts are at sixteenths of the rows, and .5 is none of them
+    assert squares[by_linear_tree.DEPTH] < 1e-12
+    rows = real.Rows(X[:250], y[:250], X[250:], y[250:])
+    assert by_linear_tree.run(rows, 0).notes["depth"] >= 1
+
+
+def test_linear_tree_of_one_line_does_not_split(rows):
+    found = by_linear_tree.run(rows, 0)
+    assert found.notes["depth"] == 0
+    np.testing.assert_allclose(found.prediction, LinearRegression().fit(rows.X, rows.y).predict(rows.X_new), atol=0.2)
+
+
+def test_lightgbm_quantiles_ascend_and_take_the_rounds_of_the_nearest_level_tried(rows, monkeypatch):
+    asked = []
+
+    class Constant:
+        def __init__(self, level, rounds, *how):
+            asked.append((level, rounds))
+            self.level = level
+
+        def fit(self, X, y):
+            return self
+
+        def predict(self, X):
+            return np.full(len(X), -self.level)  # quantiles that cross
+
+    monkeypatch.setattr(by_lightgbm, "booster", Constant)
+    found = by_lightgbm.quantiles(rows, 4, 3, [7, 8, 9], 0)
+    assert found.shape == (30, 20)
+    assert np.all(np.diff(found, axis=1) > 0)
+    assert [rounds for _, rounds in asked] == [7] * 6 + [8] * 8 + [9] * 6
+
+
+def test_ebm_leaves_each_row_out_of_one_bag_and_predicts_it_by_that_bag(rows, monkeypatch):
+    class Bags:
+        def __init__(self, **how):
+            self.term_scores_, self.intercept_ = [], 99.0
+
+        def fit(self, X, y, bags):
+            self.bags = bags
+            self.bagged_scores_, self.bagged_intercept_ = [], np.arange(len(bags))
+            return self
+
+        def predict(self, X):
+            return np.full(len(X), self.intercept_)
+
+    glassbox = types.ModuleType("interpret.glassbox")
+    glassbox.ExplainableBoostingRegressor = Bags
+    monkeypatch.setitem(sys.modules, "interpret", types.ModuleType("interpret"))
+    monkeypatch.setitem(sys.modules, "interpret.glassbox", glassbox)
+    model, left_out = by_ebm.fit(rows, 0, 0)
+    np.testing.assert_array_equal(np.sum(model.bags == -1, axis=0), 1)
+    np.testing.assert_array_equal(np.argmin(model.bags, axis=0), left_out)
+    assert model.intercept_ == 99.0  # the average is left as it was
 
 
 def test_grid_probabilities_sum_to_one_and_weights_find_the_better_column(rng):
@@ -129,8 +243,8 @@ def test_grid_probabilities_sum_to_one_and_weights_find_the_better_column(rng):
 def test_figures_count_rows_inside_and_refuse_a_density_that_is_not_finite():
     y = np.array([0.0, 1, 2, 3])
     intervals = {level: np.column_stack([y - 1, y + np.array([1, 1, 1, -0.5])]) for level in real.COVERAGES}
-    found = cells.figures(real.Predicted(y + 2, np.array([-1.0, -2, -3, -2]), intervals), y)
-    assert found == {"rmse": 2.0, "log_density": -2.0, "log_density_se": 0.40825, "cover": [0.75] * 3}
+    found = cells.figures(real.Predicted(y + 2, np.array([-1.0, -2, -3, -2]), intervals, y), y)
+    assert found == {"rmse": 2.0, "log_density": -2.0, "log_density_se": 0.40825, "crps": 1.5, "cover": [0.75] * 3}
     with pytest.raises(FloatingPointError, match="not finite"):
         cells.figures(real.Predicted(y, np.full(4, -np.inf)), y)
 
@@ -219,12 +333,32 @@ def test_difference_is_over_common_splits_weighted_by_rows():
 
 
 def test_ranks_share_ties_and_need_every_method():
-    values = dict(zip(aggregates.RANKED, (1.0, 3.0, 3.0, 2.0, 0.0), strict=True))
-    table = aggregates.Table([record(method=method, log_density=value) for method, value in values.items()])
-    assert list(table.ranks().values()) == [4, 1.5, 1.5, 3, 5]
+    values = dict(zip(aggregates.READABLE, (1.0, 3.0, 3.0, 2.0), strict=True))
+    table = aggregates.Table([record(method=m, log_density=value, crps=value) for m, value in values.items()])
+    assert list(table.ranks(aggregates.READABLE).values()) == [4, 1.5, 1.5, 3]
+    assert list(table.ranks(aggregates.READABLE, "crps").values()) == [1, 3.5, 3.5, 2]  # lower is better
     assert aggregates.Table([record(log_density=1.0)]).ranks() is None
-    losses = {"a": {**dict.fromkeys(aggregates.SOURCES, 2.0), DEFAULT: 2.001}, "b": {}}
-    assert aggregates.uci_ranks(losses, DEFAULT) == dict.fromkeys([*aggregates.SOURCES, DEFAULT], 3.0)
+
+
+def test_published_ranks_leave_out_tables_without_figures_and_pretrained_weights_if_asked():
+    even = {**dict.fromkeys(aggregates.SOURCES, 2.0), DEFAULT: 2.001}
+    losses = {"a": even, "b": {DEFAULT: 9.0}, aggregates.SPIKED: {**even, DEFAULT: -9.0}}
+    assert aggregates.uci_ranks(losses, DEFAULT) == dict.fromkeys([*aggregates.SOURCES, DEFAULT], 4.0)
+    losses["a"][aggregates.PRETRAINED] = 1.0
+    assert aggregates.uci_ranks(losses, DEFAULT)[DEFAULT] == 4.5
+    found = aggregates.uci_ranks(losses, DEFAULT, pretrained=False)
+    assert found[DEFAULT] == 3.5
+    assert aggregates.PRETRAINED not in found
+
+
+def test_beside_counts_tables_ahead_and_compares_errors_on_common_splits():
+    tables = []
+    for ours, crps in ((1.0, 0.1), (3.0, 0.3)):
+        records = [record(rmse=ours, log_density=ours, crps=crps), record(split=1, rmse=99.0)]
+        tables.append(aggregates.Table([*records, record(method="EBM", rmse=2.0, log_density=2.0, crps=0.2)]))
+    found = page.beside(tables, "EBM")
+    assert found[DEFAULT] == {"log_density": [1, 2], "crps": [1, 2], "rmse": [1.0, 0.5, 1.5]}
+    assert found[AVERAGED] == {}
 
 
 def verdicts(records):
