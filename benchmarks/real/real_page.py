@@ -47,7 +47,7 @@ def results_of(records: dict[Cell, dict[str, Any]]) -> dict[str, Any]:
             for field in ("log_density", "crps")
             for group, methods in (("all", RANKED), ("readable", READABLE))
         },
-        "beside": {name: beside([tables[t] for t in continuous if t in tables], name) for name in RIVALS},
+        "beside": {name: beside({t: tables[t] for t in continuous if t in tables}, name) for name in RIVALS},
         "uci ranks": [uci_ranks(losses, method, pretrained=some) for some in (False, True) for method in OURS],
         "checks": [check._asdict() for check in checks(tables)],
         "methods": {name: method.how for name, method in all_methods().items()},
@@ -55,18 +55,21 @@ def results_of(records: dict[Cell, dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def beside(tables: list[Table], rival: str) -> dict[str, Any]:
+def beside(tables: dict[str, Table], rival: str) -> dict[str, Any]:
     """Return on how many tables each of ours is ahead of a rival, and the ratios of errors, on the splits of both."""
     found: dict[str, Any] = {}
     for method in OURS:
         figures: dict[str, Any] = {}
         for field, sign in (("log_density", 1), ("crps", -1)):
-            gaps = [gap.value for table in tables if (gap := table.difference(method, rival, field)) is not None]
+            found_gaps = (table.difference(method, rival, field) for table in tables.values())
+            gaps = [gap.value for gap in found_gaps if gap is not None]
             if gaps:
                 figures[field] = [sum(sign * gap >= 0 for gap in gaps), len(gaps)]
-        ratios = [ratio for table in tables if (ratio := table.ratio(method, rival)) is not None]
+        ratios = {name: ratio for name, table in tables.items() if (ratio := table.ratio(method, rival)) is not None}
         if ratios:
-            figures["rmse"] = [float(f"{value:.4g}") for value in (np.median(ratios), min(ratios), max(ratios))]
+            ends = (min(ratios, key=lambda name: ratios[name]), max(ratios, key=lambda name: ratios[name]))
+            figures["rmse"] = [float(f"{np.median(list(ratios.values())):.4g}")]
+            figures["rmse"] += [value for name in ends for value in (float(f"{ratios[name]:.4g}"), name)]
         found[method] = figures
     return found
 
@@ -136,7 +139,7 @@ def beside_table(results: dict[str, Any]) -> str:
             if value is None:
                 cells.append("")
             elif field == "rmse":
-                cells.append("{:.2f} ({:.2f} to {:.2f})".format(*value))
+                cells.append("{:.2f} ({:.2f} {} to {:.2f} {})".format(*value))
             else:
                 cells.append("{} of {}".format(*value))
         rows.append([rival, *cells])

@@ -214,8 +214,9 @@ def test_ebm_leaves_each_row_out_of_one_bag_and_predicts_it_by_that_bag(rows, mo
             self.term_scores_, self.intercept_ = [], 99.0
 
         def fit(self, X, y, bags):
+            assert bags.shape == (len(y), by_ebm.BAGS)
             self.bags = bags
-            self.bagged_scores_, self.bagged_intercept_ = [], np.arange(len(bags))
+            self.bagged_scores_, self.bagged_intercept_ = [], np.arange(by_ebm.BAGS)
             return self
 
         def predict(self, X):
@@ -226,8 +227,8 @@ def test_ebm_leaves_each_row_out_of_one_bag_and_predicts_it_by_that_bag(rows, mo
     monkeypatch.setitem(sys.modules, "interpret", types.ModuleType("interpret"))
     monkeypatch.setitem(sys.modules, "interpret.glassbox", glassbox)
     model, left_out = by_ebm.fit(rows, 0, 0)
-    np.testing.assert_array_equal(np.sum(model.bags == -1, axis=0), 1)
-    np.testing.assert_array_equal(np.argmin(model.bags, axis=0), left_out)
+    np.testing.assert_array_equal(np.sum(model.bags == -1, axis=1), 1)
+    np.testing.assert_array_equal(np.argmin(model.bags, axis=1), left_out)
     assert model.intercept_ == 99.0  # the average is left as it was
 
 
@@ -352,12 +353,12 @@ def test_published_ranks_leave_out_tables_without_figures_and_pretrained_weights
 
 
 def test_beside_counts_tables_ahead_and_compares_errors_on_common_splits():
-    tables = []
-    for ours, crps in ((1.0, 0.1), (3.0, 0.3)):
+    tables = {}
+    for name, ours, crps in (("a", 1.0, 0.1), ("b", 3.0, 0.3)):
         records = [record(rmse=ours, log_density=ours, crps=crps), record(split=1, rmse=99.0)]
-        tables.append(aggregates.Table([*records, record(method="EBM", rmse=2.0, log_density=2.0, crps=0.2)]))
+        tables[name] = aggregates.Table([*records, record(method="EBM", rmse=2.0, log_density=2.0, crps=0.2)])
     found = page.beside(tables, "EBM")
-    assert found[DEFAULT] == {"log_density": [1, 2], "crps": [1, 2], "rmse": [1.0, 0.5, 1.5]}
+    assert found[DEFAULT] == {"log_density": [1, 2], "crps": [1, 2], "rmse": [1.0, 0.5, "a", 1.5, "b"]}
     assert found[AVERAGED] == {}
 
 
