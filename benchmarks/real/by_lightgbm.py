@@ -65,9 +65,9 @@ METHODS = [
     Method(
         "LightGBM quantiles",
         run,
-        "a model for each of 20 levels, 0.025 to 0.975, learning rate 0.1; leaves 4, 8 or 31, at least 3 or 20 rows each, "
-        "up to 1000 rounds (for low, middle and high levels) with early stopping, and the width of a Gaussian kernel "
-        "over the quantiles on a fifth of the rows, refitted on all",
+        "a model for each of 20 levels, 0.025 to 0.975, learning rate 0.1; leaves 4, 8 or 31, at least 3 or 20 rows "
+        "each, up to 1000 rounds (for low, middle and high levels) with early stopping, and the width of a Gaussian "
+        "kernel over the quantiles on a fifth of the rows, refitted on all",
         missing=installed("lightgbm"),
         version=lambda: importlib.metadata.version("lightgbm"),
         modules=("lightgbm", "scipy.stats", "skmoe.model.crps"),
