@@ -51,7 +51,7 @@ def test_gate_uncertainty_draws_weights_together(model):
 
 
 def small_sample_of(model):
-    (correction,) = model._law().corrections
+    (correction,) = model._distribution().corrections
     return correction
 
 

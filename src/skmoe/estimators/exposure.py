@@ -19,14 +19,14 @@ from skmoe.tables.inputs import rows_to_use
 __all__ = ["predictive_over"]
 
 
-def predictive_over(model: Any, law: PredictiveDistribution, X: Any, exposure: Any) -> Predictive:
+def predictive_over(model: Any, distribution: PredictiveDistribution, X: Any, exposure: Any) -> Predictive:
     """Predict counts over exposures: by the model with the log of the exposure as one input more.
 
     Parameters
     ----------
     model : MoERegressor
         A model fitted to counts and exposures.
-    law : PredictiveDistribution
+    distribution : PredictiveDistribution
         Its predictive distribution for an exposure of one.
     X : (n, d) inputs
     exposure : (n,) array or float
@@ -53,5 +53,5 @@ def predictive_over(model: Any, law: PredictiveDistribution, X: Any, exposure: A
     with_log.encoded_feature_names_ = np.append(model.encoded_feature_names_, "log exposure")
     if hasattr(model, "feature_names_in_"):
         del with_log.feature_names_in_
-    with_offset = replace(law, members=tuple(member.with_offset for member in law.members))
+    with_offset = replace(distribution, members=tuple(member.with_offset for member in distribution.members))
     return Predictive(with_log, with_offset, xp.concat([rows, logs[:, None]], axis=1))

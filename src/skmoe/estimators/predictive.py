@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property, partial
 from numbers import Real
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ class Predictive:
     ----------
     model : MoERegressor
         A fitted model.
-    law : PredictiveDistribution
+    distribution : PredictiveDistribution
         Its predictive distribution.
     X : (n, d) array or any other holder of rows that `fit` takes
         Inputs.
@@ -47,9 +48,9 @@ class Predictive:
     """
 
     def __init__(
-        self, model: Any, law: PredictiveDistribution, X: Any, *, held_out: tuple[Any, Any] | None = None
+        self, model: Any, distribution: PredictiveDistribution, X: Any, *, held_out: tuple[Any, Any] | None = None
     ) -> None:
-        self._model, self._law, self._X = model, law, X
+        self._model, self._distribution, self._X = model, distribution, X
         if held_out is not None and (not isinstance(held_out, tuple | list) or len(held_out) != 2):
             raise ValueError(f"held_out must be a pair (X, y) of inputs and outputs; got {type(held_out).__name__}")
         self._held_out = held_out
@@ -62,7 +63,7 @@ class Predictive:
         (n,) array
             Means.
         """
-        return apply(self._model, self._law.mean, self._X)
+        return apply(self._model, self._distribution.mean, self._X)
 
     def std(self) -> Array:
         """Return the root mean squared deviation of the output from `mean`.
@@ -75,7 +76,7 @@ class Predictive:
         (n,) array
             Standard deviations.
         """
-        return self._evaluate(_std)
+        return self._evaluate(methodcaller("std"))
 
     def pdf(self, y: Any) -> Array:
         """Return the density at outputs.
@@ -92,7 +93,7 @@ class Predictive:
         """
 
         def density(X: Array, t: Array) -> Array:
-            values = self._law.log_density(X, t)
+            values = self._distribution.log_density(X, t)
             return array_namespace(values).exp(values)
 
         return self._at_outputs(density, y)
@@ -110,7 +111,7 @@ class Predictive:
         (n,) array
             Log densities, in the units of y.
         """
-        return self._at_outputs(self._law.log_density, y)
+        return self._at_outputs(self._distribution.log_density, y)
 
     def cdf(self, y: Any) -> Array:
         """Return the probability of an output of at most y; at observed outputs, the probability integral transform.
@@ -125,7 +126,7 @@ class Predictive:
         (n,) array
             Probabilities.
         """
-        return self._at_outputs(self._law.cdf, y)
+        return self._at_outputs(self._distribution.cdf, y)
 
     def crps(self, y: Any) -> Array:
         r"""Continuous ranked probability score at outputs, :math:`\int (F(z) - 1\{z \ge y\})^2\, dz`; lower is better.
@@ -145,7 +146,7 @@ class Predictive:
         (n,) array
             Scores, in the units of y.
         """
-        return self._at_outputs(partial(self._law.evaluate, _crps), y)
+        return self._at_outputs(partial(self._distribution.evaluate, lambda distribution, t: distribution.crps(t)), y)
 
     def quantile(self, level: Any) -> Array:
         """Return the outputs that are not exceeded with the given probabilities.
@@ -164,7 +165,7 @@ class Predictive:
         if levels.ndim > 1 or not np.all((levels > 0) & (levels < 1)):
             raise ValueError(f"levels must be between 0 and 1; got {level!r}")
         width = len(levels) if levels.ndim else None
-        return self._evaluate(partial(_quantile, levels), width=width)
+        return self._evaluate(methodcaller("quantile", levels), width=width)
 
     def interval(self, coverage: float = 0.9) -> Array:
         """Return bounds between which the output falls with the given probability.
@@ -181,8 +182,8 @@ class Predictive:
         """
         coverage = _check_coverage(coverage)
         if self._held_out is None:
-            return self._evaluate(partial(_interval, coverage), width=2)
-        return self._evaluate(partial(_central, _conformal(self._absolute_scores, coverage)), width=2)
+            return self._evaluate(methodcaller("interval", coverage), width=2)
+        return self._evaluate(methodcaller("central", _conformal(self._absolute_scores, coverage)), width=2)
 
     def region(self, coverage: float = 0.9) -> list[np.ndarray]:
         """Return the smallest set in which the output falls with the given probability.
@@ -203,7 +204,7 @@ class Predictive:
         outside = np.log1p(-coverage) if self._held_out is None else -_conformal(self._conformity_scores, coverage)
 
         def sets(X: Array) -> np.ndarray:
-            return np.concatenate(self._law.by_blocks(partial(_sets, outside), X))
+            return np.concatenate(self._distribution.by_blocks(partial(_sets, outside), X))
 
         return list(_computed(apply(self._model, sets, self._X, like=False)))
 
@@ -222,11 +223,11 @@ class Predictive:
         """
         (X,) = in_memory(rows_to_use(self._model, self._X)[0])
         rng = generator(random_state)
-        values = evaluated(partial(self._law.evaluate, lambda law: law.sample(rng)), X)
+        values = evaluated(partial(self._distribution.evaluate, lambda distribution: distribution.sample(rng)), X)
         return in_precision_of(X, values)
 
     def _evaluate(self, function: Callable[[RowDistributions], np.ndarray], width: int | None = None) -> Array:
-        return apply(self._model, partial(self._law.evaluate, function), self._X, width=width)
+        return apply(self._model, partial(self._distribution.evaluate, function), self._X, width=width)
 
     def _at_outputs(self, function: Callable[[Array, Array], Array], y: Any) -> Array:
         if isinstance(y, Real):
@@ -236,16 +237,16 @@ class Predictive:
     @cached_property
     def _absolute_scores(self) -> np.ndarray:
         """Absolute standard scores of held-out outputs."""
-        return self._held_out_scores(lambda law, y: np.abs(law.standard_scores(y)))
+        return self._held_out_scores(lambda distribution, y: np.abs(distribution.standard_scores(y)))
 
     @cached_property
     def _conformity_scores(self) -> np.ndarray:
         """Conformity scores: negative log probabilities outside the smallest sets that hold the held-out outputs."""
-        return self._held_out_scores(lambda law, y: -law.log_less_likely(y))
+        return self._held_out_scores(lambda distribution, y: -distribution.log_less_likely(y))
 
     def _held_out_scores(self, score: Callable[[RowDistributions, np.ndarray], np.ndarray]) -> np.ndarray:
         assert self._held_out is not None
-        scores = apply(self._model, partial(self._law.evaluate, score), *self._held_out, like=False)
+        scores = apply(self._model, partial(self._distribution.evaluate, score), *self._held_out, like=False)
         return np.sort(to_numpy(_computed(scores)))
 
 
@@ -274,28 +275,8 @@ def _at_one_output(function: Callable[[Array, Array], Array], y: float, X: Array
     return xp.concat(parts)
 
 
-def _std(law: RowDistributions) -> np.ndarray:
-    return law.std()
-
-
-def _crps(law: RowDistributions, y: np.ndarray) -> np.ndarray:
-    return law.crps(y)
-
-
-def _quantile(levels: np.ndarray, law: RowDistributions) -> np.ndarray:
-    return law.quantile(levels)
-
-
-def _interval(coverage: float, law: RowDistributions) -> np.ndarray:
-    return law.interval(coverage)
-
-
-def _central(score: float, law: RowDistributions) -> np.ndarray:
-    return law.central(score)
-
-
-def _sets(log_outside: float, law: RowDistributions) -> np.ndarray:
-    found = np.empty(len(law), dtype=object)
-    for i, intervals in enumerate(law.sets(log_outside)):
+def _sets(log_outside: float, distribution: RowDistributions) -> np.ndarray:
+    found = np.empty(len(distribution), dtype=object)
+    for i, intervals in enumerate(distribution.sets(log_outside)):
         found[i] = intervals
     return found

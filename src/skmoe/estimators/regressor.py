@@ -297,17 +297,17 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         """
         return self.predictive(X).mean()
 
-    def _law(self) -> PredictiveDistribution:
+    def _distribution(self) -> PredictiveDistribution:
         """Return the distribution of the output given the inputs that all predictions come from."""
         check_is_fitted(self)
         if self.members_:
             return PredictiveDistribution(
                 tuple(m.marginal for m in self.members_), self.member_weights_, self.calibration_
             )
-        law = (self.parameters_.marginal,)
+        marginal = (self.parameters_.marginal,)
         if np.any(self.dof_ == 0):
-            return PredictiveDistribution(law, np.ones(1), unknown=True)
-        return PredictiveDistribution(law, np.ones(1), self.calibration_, (small_sample_correction(self),))
+            return PredictiveDistribution(marginal, np.ones(1), unknown=True)
+        return PredictiveDistribution(marginal, np.ones(1), self.calibration_, (small_sample_correction(self),))
 
     def predictive(self, X: Any, *, held_out: tuple[Any, Any] | None = None, exposure: Any = None) -> Predictive:
         """Return the predictive distribution of y given the inputs, row by row.
@@ -333,8 +333,8 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         >>> from skmoe import MoERegressor, make_moe
         >>> X, y, _ = make_moe(2000, 3, 2, random_state=0)
         >>> model = MoERegressor(n_experts=2, random_state=0).fit(X[:1000], y[:1000])
-        >>> law = model.predictive(X[:5])
-        >>> law.quantile([0.1, 0.5, 0.9]).shape
+        >>> predictive = model.predictive(X[:5])
+        >>> predictive.quantile([0.1, 0.5, 0.9]).shape
         (5, 3)
         >>> model.predictive(X[:5], held_out=(X[1000:], y[1000:])).interval(coverage=0.9).shape
         (5, 2)
@@ -342,8 +342,8 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         if exposure is not None:
             if held_out is not None:
                 raise ValueError("held_out calibrates predictions without exposure; leave out one of them")
-            return predictive_over(self, self._law(), X, exposure)
-        return Predictive(self, self._law(), X, held_out=held_out)
+            return predictive_over(self, self._distribution(), X, exposure)
+        return Predictive(self, self._distribution(), X, held_out=held_out)
 
     def expert_predict(self, X: Any) -> Array:
         """Return the prediction of each expert.
@@ -425,7 +425,7 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
                 raise ValueError("score takes no sample_weight for rows that are streamed")
             sample_weight = plain_numbers(sample_weight, "sample_weight")
             sample_weight = to_device(_check_sample_weight(sample_weight, to_numpy(X), dtype=np.float64), X)
-        return r_squared(self._law(), X, y, sample_weight)
+        return r_squared(self._distribution(), X, y, sample_weight)
 
     def sample(self, X: Any, random_state: Any = None) -> Array:
         """Draw an output for each row of inputs.
@@ -451,7 +451,7 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
         Outputs are drawn from the fit with k experts at the inputs of the rows, `n_bootstrap` times, and both numbers
         of experts are fitted to each of these tables as to the rows. All fits are of maximum likelihood, whatever the
         model's penalty, and a fit with a noise scale on its floor or a nearly empty expert does not count. The test
-        takes the model's noise law for granted.
+        takes the model's noise distribution for granted.
 
         Parameters
         ----------

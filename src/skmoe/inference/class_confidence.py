@@ -28,7 +28,7 @@ def outcome_proba(model: Any, X: np.ndarray) -> np.ndarray:
     """Return probabilities of the possible outputs, (n, C), in the order of `outcome_names`."""
     if hasattr(model, "classes_"):
         return np.asarray(model._class_proba(X))
-    p = model._law().mean(X)
+    p = model._distribution().mean(X)
     return np.column_stack([1 - p, p])
 
 

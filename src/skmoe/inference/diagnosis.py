@@ -338,13 +338,13 @@ def _explained(table: Summary, model: Any, X: np.ndarray, y: np.ndarray) -> None
     """Rows that are predicted all but exactly, which is told first."""
     if not np.ptp(y) > 0:
         return
-    r2 = r_squared(model._law(), X, y)
+    r2 = r_squared(model._distribution(), X, y)
     if words := all_but_exact(r2, target_of(model)):
         table.rows.insert(0, ("all but exact", f"R² {fixed(r2, 4)}", words))
 
 
 def _calibration(table: Summary, model: Any, X: np.ndarray, y: np.ndarray) -> None:
-    law = model._law()
+    law = model._distribution()
     levels = law.cdf(X, y)
     if law.family.discrete:  # at a random place within the probability of each output, levels are uniform
         levels = levels - np.random.default_rng(0).random(len(y)) * np.exp(law.log_density(X, y))

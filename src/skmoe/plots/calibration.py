@@ -62,7 +62,7 @@ class CalibrationDisplay(Display):
         """
         needs_numbers(model, "ReliabilityDisplay")
         X, y = rows_and_outputs(model, X, y)
-        return cls.from_pit(model._law().cdf(X, y), bins=bins, ax=ax, draw=draw)
+        return cls.from_pit(model._distribution().cdf(X, y), bins=bins, ax=ax, draw=draw)
 
     @classmethod
     def from_pit(cls, pit: Any, *, bins: int = 20, ax: Any = None, draw: bool = True) -> Self:

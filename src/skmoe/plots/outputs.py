@@ -230,10 +230,12 @@ class BandDisplay(Display):
         one = along(model, X, feature, check_whole(grid_resolution, 2, "grid_resolution"))
         typical = typical_row(X)
         at = one.rows(typical)
-        law = model._law()
+        distribution = model._distribution()
         experts = model.parameters_.expert_means(at)
-        bands = {c: law.interval(at, c) for c in sorted(float(c) for c in coverages)}
-        display = cls(one, one.places, typical, law.mean(at), experts, bands, expert_names(model), target=called)
+        bands = {c: distribution.interval(at, c) for c in sorted(float(c) for c in coverages)}
+        display = cls(
+            one, one.places, typical, distribution.mean(at), experts, bands, expert_names(model), target=called
+        )
         if y is not None:
             chosen = some_rows(len(y), MOST_POINTS, 0)
             display.x, display.y = one.place(X[chosen], jitter=True), y[chosen]

@@ -64,8 +64,10 @@ class PredictionDisplay(Display):
         called = output_name(y, target)
         needs_numbers(model, "SeparationDisplay")
         X, y = rows_and_outputs(model, X, y)
-        law = model._law()
-        return cls.from_predictions(law.mean(X), y, bounds=law.interval(X, 0.9), target=called, ax=ax, draw=draw)
+        distribution = model._distribution()
+        return cls.from_predictions(
+            distribution.mean(X), y, bounds=distribution.interval(X, 0.9), target=called, ax=ax, draw=draw
+        )
 
     @classmethod
     def from_predictions(

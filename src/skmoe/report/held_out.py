@@ -200,12 +200,19 @@ def _refitted(model: Any, X: np.ndarray, y: np.ndarray, weight: np.ndarray | Non
 
 
 def _of_mixture(model: Any, X: np.ndarray, y: np.ndarray) -> EvaluatedNumbers:
-    law = model._law()
-    pit = law.cdf(X, y)
-    if law.family.discrete:  # randomised within the probability of each output, PIT values are uniform
-        below = law.cdf(X, y - 1)
+    distribution = model._distribution()
+    pit = distribution.cdf(X, y)
+    if distribution.family.discrete:  # randomised within the probability of each output, PIT values are uniform
+        below = distribution.cdf(X, y - 1)
         pit = below + np.random.default_rng(0).random(len(y)) * (pit - below)
-    return EvaluatedNumbers("mixture of experts", y, law.mean(X), pit, law.interval(X, 0.9), law.log_density(X, y))
+    return EvaluatedNumbers(
+        "mixture of experts",
+        y,
+        distribution.mean(X),
+        pit,
+        distribution.interval(X, 0.9),
+        distribution.log_density(X, y),
+    )
 
 
 OF_NUMBERS = Methods(_of_mixture, (least_squares, boosting), _split)

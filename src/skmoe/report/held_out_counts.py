@@ -29,11 +29,13 @@ def can_be_evaluated(model: Any) -> bool:
 
 def _of_mixture(model: Any, X: np.ndarray, y: np.ndarray) -> EvaluatedNumbers:
     """Evaluate counts over the exposures in the second column of y; PIT values are random within each count."""
-    counts, law = y[:, 0], model.predictive(_named(model, X), exposure=y[:, 1])
-    above = law.cdf(counts)
-    below = law.cdf(counts - 1)
+    counts, distribution = y[:, 0], model.predictive(_named(model, X), exposure=y[:, 1])
+    above = distribution.cdf(counts)
+    below = distribution.cdf(counts - 1)
     pit = below + np.random.default_rng(0).random(len(counts)) * (above - below)
-    return EvaluatedNumbers("mixture of experts", counts, law.mean(), pit, law.interval(0.9), law.logpdf(counts))
+    return EvaluatedNumbers(
+        "mixture of experts", counts, distribution.mean(), pit, distribution.interval(0.9), distribution.logpdf(counts)
+    )
 
 
 def _named(model: Any, X: np.ndarray) -> EncodedTable:
