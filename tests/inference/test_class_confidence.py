@@ -33,7 +33,7 @@ def test_weights_count_as_repeated_rows():
     w = np.random.default_rng(1).integers(1, 4, 300)
     one = ClassConfidence.of(two_columns(p, 1), y, w)
     other = ClassConfidence.of(two_columns(np.repeat(p, w), 1), np.repeat(y, w))
-    assert (one.stated, one.observed) == (pytest.approx(other.said), pytest.approx(other.came))
+    assert (one.stated, one.observed) == (pytest.approx(other.stated), pytest.approx(other.observed))
 
 
 def test_diagnosis_of_a_classifier_asks_what_applies():

@@ -1,6 +1,6 @@
 /* Sums over a strip of rows for a mixture of linear experts with Gaussian noise; NumPy takes two dozen passes over the
-   same numbers. Included by fused.c, and by the search's climb.c once for each precision: REAL is the type of the
-   numbers, OF_REAL appends it to names.
+   same numbers. Included by fused.c, and by the search's batch_optimiser.c once for each precision: REAL is the type of
+   the numbers, OF_REAL appends it to names.
 
    A strip stays in the level-1 cache. Exponentials and logarithms are polynomials that compilers turn into vector code,
    right to two units in the last place. */

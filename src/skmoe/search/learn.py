@@ -26,13 +26,13 @@ from skmoe.search.learned_dof import fit_with_dof
 from skmoe.search.limits import check_request
 from skmoe.search.number import Choice, choose
 from skmoe.search.records import Control, Start, StartKind
+from skmoe.search.row_order import canonical
 from skmoe.search.spectral_fit import fit_spectral
 from skmoe.search.standardise import standardised
 from skmoe.search.starts import pooled_regression
 from skmoe.search.task import (
     ModelSpec,
     Task,
-    canonical,
     most_experts,
     pooled_coefficients,
     prepare,

@@ -17,6 +17,7 @@ from skmoe.likelihood import InputMap, MappedRows, ModelRows, Problem, Settings
 from skmoe.model.family import Family
 from skmoe.search.config import SearchConfig
 from skmoe.search.records import Control
+from skmoe.search.row_order import canonical, sorted_rows
 from skmoe.search.standardise import standardised
 from skmoe.tables.inputs import RowsToFit
 
@@ -37,12 +38,10 @@ SMALL = 2.0**-500
 __all__ = [
     "ModelSpec",
     "Task",
-    "canonical",
     "expert_rows",
     "most_experts",
     "pooled_coefficients",
     "prepare",
-    "sorted_rows",
     "streamed_scale",
 ]
 
@@ -287,37 +286,3 @@ def streamed_scale(weight: Array | None) -> float:
     if total < LEAST_WEIGHT:
         raise ValueError(too_small_weights(total))
     return rows / total if np.isfinite(total) else rows / small_total * SMALL
-
-
-def sorted_rows(X: Array, y: Array, weight: Array | None, config: SearchConfig) -> tuple[Array, Array, Array | None]:
-    """Sort rows by outputs, inputs and weights, so that sums over them are the same to the last digit."""
-    if not isinstance(X, np.ndarray) or len(X) > config.rows.canonical_rows:
-        return X, y, weight
-    order = np.argsort(y, kind="stable") if y.ndim == 1 else None
-    if order is None or not _rises(y[order]):  # equal outputs: inputs and weights decide
-        keys = [y, X] if weight is None else [y, X, weight]
-        order = np.lexsort(np.column_stack(keys).T[::-1])
-    return X[order], y[order], None if weight is None else weight[order]
-
-
-def _rises(y: np.ndarray) -> bool:
-    """Return whether outputs (n,) rise strictly: rows are then in order, and none is repeated."""
-    return y.ndim == 1 and bool(np.all(y[1:] > y[:-1]))
-
-
-def canonical(X: Array, y: Array, weight: Array | None, config: SearchConfig) -> tuple[Array, Array, Array | None]:
-    """Sort the rows of small tables and turn repeated ones into weights, so that neither order nor repeats matter."""
-    if not isinstance(X, np.ndarray) or len(X) > config.rows.canonical_rows:
-        return X, y, weight
-    if weight is None and _rises(y):
-        return np.ascontiguousarray(X), np.ascontiguousarray(y), None
-    parts = 1 if y.ndim == 1 else y.shape[1]
-    table, back, counts = np.unique(np.column_stack([y, X]), axis=0, return_inverse=True, return_counts=True)
-    if weight is not None:
-        counts = np.bincount(back.ravel(), weights=weight)
-        table, counts = table[counts > 0], counts[counts > 0]
-    counted = None if weight is None and len(table) == len(X) else counts.astype(np.float64)
-    if counted is not None and np.all(counted == 1):
-        counted = None
-    outputs = np.ascontiguousarray(table[:, 0] if y.ndim == 1 else table[:, :parts])
-    return np.ascontiguousarray(table[:, parts:]), outputs, counted

@@ -84,7 +84,7 @@ def _agreement(data: ReportData) -> str:
     agreement = data.model.history_["agreement"]
     if data.model.history_.get("limited"):
         more = 2 * data.model.n_init
-        return f"The search ended for the work it took; {more} random starts look twice as long for a higher maximum."
+        return f"The search ended for the work it took; {more} random starts search twice as long for a higher maximum."
     if agreement >= 2:
         return (
             f"{agreement} runs from different starts ended at the same point, so it is very likely the global maximum."
