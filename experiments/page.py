@@ -1,7 +1,7 @@
 """The page docs/paper.md, rendered from ``paper.md.jinja``: every number on it is an expression over the results files.
 
 The template calls the functions of `reader`, which read the results, and those of `wording`, which choose words by
-stated comparisons. ``skmoe reproduce page`` renders it; a test renders it again and compares.
+stated comparisons. ``make reproduce ONLY=page`` renders it; a test renders it again and compares.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def runs(results: dict[str, tables.Found]) -> tables.Grid:
     rows = []
     for name, found in results.items():
         count = wording.span([len(trials) for trials in found.trials.values()], "d")
-        rows.append([f"`skmoe reproduce {name}`", str(len(found.settings)), count, f"{found.seconds / 60:.1f}"])
+        rows.append([f"`make reproduce ONLY={name}`", str(len(found.settings)), count, f"{found.seconds / 60:.1f}"])
     total = sum(found.seconds for found in results.values()) / 60
     rows.append(["all", "", "", f"{total:.1f}"])
     return tables.Grid("", ["command", "settings", "trials each", "minutes of one core"], rows)
@@ -34,7 +34,7 @@ def render(results: dict[str, tables.Found]) -> str:
     missing = sorted(set(runner.MODULES) - set(results))
     if missing:
         raise ValueError(
-            f"the page needs the results of every experiment; run skmoe reproduce {' '.join(missing)} first"
+            f"the page needs the results of every experiment; run make reproduce ONLY='{' '.join(missing)}' first"
         )
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),

@@ -1,8 +1,16 @@
-"""What ``skmoe reproduce`` does: run what is missing, print the tables, draw the figures, bring the page up to date."""
+"""Run the paper's tables and figures again; a trial that was done before is not run again.
+
+    python -m experiments.reproduce table1 figure3 [--quick] [--trials N] [--jobs 2]
+
+Tables are printed, figures drawn, and a full run brings ``docs/paper.md`` up to date; "page" alone writes it from the
+results there are. A quick run makes two small trials of everything and compares them with those in the repository.
+"""
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
+import sys
 from pathlib import Path
 
 from rich.console import Console
@@ -10,11 +18,6 @@ from rich.console import Console
 from skmoe.cli.shell import print_grid
 
 from . import check, page, runner, tables
-
-
-def listing() -> list[tuple[str, str]]:
-    """Name and title of each experiment, and of the page."""
-    return [*((name, runner.module(name).TITLE) for name in runner.MODULES), ("page", "docs/paper.md from the results")]
 
 
 def reproduce(
@@ -28,20 +31,14 @@ def reproduce(
 ) -> list[str]:
     """Run what is missing of the experiments, print their tables, draw their figures.
 
-    A full run brings ``docs/paper.md`` and its figures up to date; "page" alone writes the page from the results there
-    are. A quick run starts anew each time, leaves the docs
-    alone, and returns how its numbers differ from those kept in the repository.
+    A quick run starts anew each time, leaves the docs alone, and returns how its numbers differ from those kept in the
+    repository.
     """
     console = console or Console()
     if what == ["page"]:
         write_page(tables.load(), console)
         return []
-    names = list(runner.MODULES) if "all" in what else list(dict.fromkeys(what))
-    unknown = sorted(set(names) - set(runner.MODULES))
-    if unknown:
-        raise ValueError(
-            f"no experiment is called {', '.join(unknown)}; there are {', '.join(runner.MODULES)}, page and all"
-        )
+    names = list(runner.MODULES) if "all" in what else [name for name in runner.MODULES if name in what]
     if folder is None:
         folder = check.QUICK if quick else runner.RESULTS
     if quick:
@@ -73,3 +70,25 @@ def write_page(results: dict[str, tables.Found], console: Console) -> None:
         return
     page.update(results)
     console.print(f"{page.PAGE} was written")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Do what the command line asks for."""
+    there_are = "\n".join(f"  {name:14}{runner.module(name).TITLE}" for name in runner.MODULES)
+    parser = argparse.ArgumentParser(
+        description=__doc__, epilog=there_are, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    known = [*runner.MODULES, "page", "all"]
+    parser.add_argument("what", nargs="+", choices=known, metavar="NAME", help="of those below, page, or all")
+    parser.add_argument("--quick", action="store_true", help="two small trials, compared with the repository's")
+    parser.add_argument("--trials", type=int, help="trials of each setting, in place of each experiment's own number")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    given, console = parser.parse_args(arguments), Console(highlight=False)
+    found = reproduce(given.what, quick=given.quick, trials=given.trials, jobs=given.jobs, console=console)
+    if given.quick and "all" in given.what:
+        console.print(f"{len(found)} differences from the repository's", *found[:5], sep="\n", markup=False)
+    return bool(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

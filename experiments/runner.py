@@ -23,8 +23,6 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from threadpoolctl import threadpool_limits
 
-from skmoe.cli.checkout import call
-
 from .baselines import HAS_TORCH
 
 RESULTS = Path(__file__).parent / "results"
@@ -75,9 +73,8 @@ def versions() -> dict[str, str]:
     return found | {"torch": importlib.metadata.version("torch") if HAS_TORCH else "not installed"}
 
 
-def run_task(task: Iterable[Any]) -> dict[str, Any]:
+def run_task(task: Task) -> dict[str, Any]:
     """Run a `Task` on one thread. Warnings of hard problems are expected: what comes of them is in the numbers."""
-    task = Task(*task)
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         begin = time.process_time()
@@ -173,8 +170,7 @@ def _outcomes(tasks: list[Task], jobs: int) -> Iterator[tuple[Task, dict[str, An
     # set before the children start, so that each keeps to one core
     os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
-        # processes are sent plain values: they know this module by another name
-        waiting = {pool.submit(call, "experiments.runner", "run_task", tuple(task)): task for task in tasks}
+        waiting = {pool.submit(run_task, task): task for task in tasks}
         try:
             for done in as_completed(waiting):
                 yield waiting[done], done.result()

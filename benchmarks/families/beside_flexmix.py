@@ -1,6 +1,6 @@
 """The same rows by skmoe and by R's flexmix: Poisson, binomial and gamma experts, flexmix's own tables and others.
 
-    python benchmarks/families/beside_flexmix.py [--starts 20] [--only patent] [--recorded] [--record]
+    python -m benchmarks.families.beside_flexmix [--starts 20] [--only patent] [--recorded] [--record]
 
 Needs R with flexmix (on Debian: r-cran-flexmix). Both by maximum likelihood, with a softmax gate over the inputs said
 and no least share; flexmix from so many random starts with a tolerance of 1e-8, the best of which goes on to 1e-13.
@@ -31,11 +31,10 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.families import simulated_families as problems
 from skmoe import MoERegressor
-from skmoe.cli.checkout import load
 from skmoe.model.families import BinomialFamily
 
-problems = load("benchmarks.families.simulated_families")
 SCRIPT = Path(__file__).with_name("flexmix_families.R")
 RESULTS = Path(__file__).parents[1] / "results" / "family_flexmix.json"
 INFINITE = 100.0  # size of a coefficient of 0 and 1 from which on flexmix is on its way to infinity

@@ -1,6 +1,6 @@
 """Coverage of 95% coefficient intervals for each family, as `summary` tells them and by the sandwich formula.
 
-    python benchmarks/families/family_coverage.py [--families poisson] [--seeds 200] [--jobs 2] [--record]
+    python -m benchmarks.families.family_coverage [--families poisson] [--seeds 200] [--jobs 2] [--record]
 
 One truth of two experts over three inputs for each family; 3000 rows for each seed, 0, 1, 2, ..., with the default
 penalty and by maximum likelihood. Counted is how often the 95% intervals of ``summary()`` hold the truth: of the
@@ -22,11 +22,10 @@ from typing import NamedTuple
 import numpy as np
 from joblib import Parallel, delayed
 
+from benchmarks.families import simulated_families as problems
 from skmoe import MoEClassifier, MoERegressor
-from skmoe.cli.checkout import call, load
 from skmoe.inference import intervals_of
 
-problems = load("benchmarks.families.simulated_families")
 K, D, TRUTH = 2, 3, 1
 NAMES = ("gaussian", *problems.NAMES)
 RESULTS = Path(__file__).parents[1] / "results" / "family_coverage.json"
@@ -98,9 +97,8 @@ def main() -> None:
     parser.add_argument("--record", action="store_true", help=f"write figures to {RESULTS.name}")
     args = parser.parse_args()
     figures = json.loads(RESULTS.read_text()) if args.record and RESULTS.exists() else {}
-    measured = "benchmarks.families.family_coverage", held.__name__
     for study in (study for study in STUDIES if study.family in args.families.split(",")):
-        tables = Parallel(n_jobs=args.jobs)(delayed(call)(*measured, *study, seed) for seed in range(args.seeds))
+        tables = Parallel(n_jobs=args.jobs)(delayed(held)(*study, seed) for seed in range(args.seeds))
         told = [table for table in tables if table is not None]
         held_in = {what: float(100 * np.mean([getattr(table, what) for table in told])) for what in Held._fields}
         print(

@@ -1,6 +1,6 @@
 """Writes what the studies of families found into the page about them, docs/guide/families.md.
 
-    python benchmarks/families/family_page.py
+    python -m benchmarks.families.family_page
 
 Tables between the markers of the page are made anew from the files that the studies write with --record.
 """
@@ -12,9 +12,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from skmoe.cli.checkout import load
+from benchmarks.shared import pages
 
-pages = load("benchmarks.shared.pages")
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "guide" / "families.md"
 EXPERTS = (2, 3, 4)

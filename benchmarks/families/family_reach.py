@@ -1,6 +1,6 @@
 """Reach of the default search for each family: whether the fit is as good as one that starts at the truth.
 
-    python benchmarks/families/family_reach.py [--families poisson,gamma] [--problems 20] [--experts 2,3,4] [--jobs 1]
+    python -m benchmarks.families.family_reach [--families poisson,gamma] [--problems 20] [--experts 2,3,4] [--jobs 1]
 
 For each family and number of experts so many simulated tables, seeds 0, 1, 2, ..., not selected. The default fit
 (random_state=0) is compared with EM and Newton from the truth on the same rows; both by maximum likelihood, but for 0
@@ -19,16 +19,15 @@ from pathlib import Path
 import numpy as np
 from joblib import Parallel, delayed
 
+from benchmarks.families import simulated_families as problems
 from skmoe import MoEClassifier, MoERegressor
 from skmoe.arrays.table_moments import table_moments
-from skmoe.cli.checkout import call, load
 from skmoe.likelihood import MappedRows, Problem, Settings
 from skmoe.model.parameters import MoEParameters
 from skmoe.search.finish import maximise
 from skmoe.search.standardise import standardised
 from skmoe.search.starts import pooled_regression
 
-problems = load("benchmarks.families.simulated_families")
 ENOUGH = 1e-3
 PENALTY = 0.3
 RESULTS = Path(__file__).parents[1] / "results" / "family_reach.json"
@@ -87,12 +86,11 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--record", action="store_true", help=f"write figures to {RESULTS.name}")
     args = parser.parse_args()
-    measured = "benchmarks.families.family_reach", gap_and_seconds.__name__
     found = json.loads(RESULTS.read_text()) if args.record and RESULTS.exists() else {}
     for name in args.families.split(","):
         for k in map(int, args.experts.split(",")):
             tables = [(name, args.rows, args.columns, k, seed) for seed in range(args.problems)]
-            pairs = Parallel(n_jobs=args.jobs)(delayed(call)(*measured, *table) for table in tables)
+            pairs = Parallel(n_jobs=args.jobs)(delayed(gap_and_seconds)(*table) for table in tables)
             gaps, seconds = zip(*pairs, strict=True)
             reach = sum(gap <= ENOUGH for gap in gaps)
             worst = float(np.max(gaps))

@@ -1,6 +1,6 @@
 """Robustness: Gaussian and Student t experts where two outputs in a hundred are gross errors.
 
-    python benchmarks/families/outliers.py [--seeds 100] [--rows 2000]
+    python -m benchmarks.families.outliers [--seeds 100] [--rows 2000]
 
 Two Gaussian experts of noise 0.3 over three inputs; two rows in a hundred have 10 to 40 added to their output or taken
 from it. Printed is the root mean squared error of experts' coefficients without and with the errors, each by the same
@@ -18,10 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.families import simulated_families as problems
 from skmoe import MoERegressor, metrics
-from skmoe.cli.checkout import load
 
-problems = load("benchmarks.families.simulated_families")
 RESULTS = Path(__file__).parents[1] / "results" / "family_outliers.json"
 PART, LEAST, MOST = 0.02, 10.0, 40.0
 NOISE = 0.3

@@ -1,6 +1,6 @@
 """The same model by skmoe and by R's flexmix on the concrete table, inputs standardised, and where each ends.
 
-    python benchmarks/flexmix/same_rows.py [--experts 2] [--starts 3] [--tolerance 1e-10] [--raw]
+    python -m benchmarks.flexmix.same_rows [--experts 2] [--starts 3] [--tolerance 1e-10] [--raw]
 
 Needs R with flexmix, see ``flexmix.py``. flexmix scales each expert's mean squared residual by n / (n - d - 1) in every
 step and so ends beside the maximum; the ratio of its noise scale to that residual is printed to show it.
@@ -13,12 +13,10 @@ import time
 
 import numpy as np
 
+from benchmarks.flexmix.flexmix import run_flexmix
 from skmoe import MoERegressor, metrics
-from skmoe.cli.checkout import load
 from skmoe.datasets import load_concrete
 from skmoe.model.parameters import MoEParameters
-
-run_flexmix = load("benchmarks.flexmix.flexmix").run_flexmix
 
 
 def main() -> None:

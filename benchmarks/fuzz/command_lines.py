@@ -1,6 +1,6 @@
 """Random command lines: words of the commands and their options, with values that fit and values that do not.
 
-``demo``, ``bench`` and ``reproduce`` take minutes by design: they are called with mistakes, or for help.
+``demo`` takes minutes by design: it is called with mistakes, or for help.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ GOOD = {
     "compare": ["compare", "rows.csv", "--target", "y", "--experts", "1", "--folds", "2"],
 }
 SHARES = (0.45, 0.3, 0.05, 0.2)  # of these commands; the pictures of a report take as long as thirty fits
-LONG = {"demo": ["--experts", "x"], "bench": ["nothing"], "reproduce": ["nothing"]}
+LONG = {"demo": ["--experts", "x"]}
 
 
 class Target:

@@ -1,6 +1,6 @@
 """Hostile model files, checkpoints, CSV files, command lines and tables: none may end otherwise than by a sentence.
 
-    python benchmarks/fuzz/fuzz.py [--target NAME ...] [--cases N] [--start 0] [--slice 500] [--seed 0] [--jobs 2]
+    python -m benchmarks.fuzz.fuzz [--target NAME ...] [--cases N] [--start 0] [--slice 500] [--seed 0] [--jobs 2]
                                    [--out FILE]
 
 A case is drawn from the seed and its number, so that ``--target "model files" --start 1234 --cases 1`` runs one again.
@@ -23,9 +23,10 @@ from typing import Any
 for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[threads] = "1"  # before NumPy is imported
 
-from skmoe.cli.checkout import load  # noqa: E402
+from benchmarks import fuzz  # noqa: E402
+from benchmarks.fuzz import fuzz_page as page  # noqa: E402
+from benchmarks.fuzz import harness  # noqa: E402
 
-fuzz, harness, page = (load(f"benchmarks.fuzz{name}") for name in ("", ".harness", ".fuzz_page"))
 MOST_MIB = 500
 COUNTS = {"cases": "cases", "refused": "refused", "taken": "taken", "n_faults": "faults"}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import multiprocessing
 import re
 import signal
@@ -17,14 +18,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from skmoe.cli.checkout import call, load
-
 from ..shared.measuring import resident, restart_peak
 
 __all__ = ["Observer", "Target", "WrongError", "numbered", "refuse_raw", "run_apart", "run_slice"]
 
 MOST_SECONDS = 10.0
-HERE = "benchmarks.fuzz.harness"
 RAW = re.compile(
     "array must not contain|did not converge|[Ss]ingular|out of bounds|broadcast|cannot convert float|positive definite"
     "|math (range|domain) error|unsupported operand|object has no attribute|unhashable|^$"
@@ -151,12 +149,11 @@ def run_slice(make: Callable[[Path], Target], start: int, cases: int, seed: int,
 def run_apart(module: str, start: int, cases: int, seed: int) -> dict[str, Any]:
     """`run_slice` in a process of its own, whose death is a fault of the case that it was at; the others run again.
 
-    The target is that of a module beside this one, by its name.
+    The target is that of a module, by its name.
     """
     context = multiprocessing.get_context("spawn")
     present, (ours, theirs) = context.Value("q", -1), context.Pipe(duplex=False)
-    how = (HERE, "send_slice", theirs, module, start, cases, seed, present)
-    process = context.Process(target=call, args=how)
+    process = context.Process(target=send_slice, args=(theirs, module, start, cases, seed, present))
     process.start()
     theirs.close()
     try:
@@ -176,7 +173,7 @@ def run_apart(module: str, start: int, cases: int, seed: int) -> dict[str, Any]:
 
 def send_slice(place: Any, module: str, *slice_: Any) -> None:
     """What the process of `run_apart` does."""
-    place.send(run_slice(load(f"benchmarks.fuzz.{module}").Target, *slice_))
+    place.send(run_slice(importlib.import_module(module).Target, *slice_))
 
 
 def _joined(parts: list[dict[str, Any]]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """How often `test_n_experts` rejects two experts: its level where rows have two, its power where they have three.
 
-    python benchmarks/inference/bootstrap_level.py [--tables 200] [--bootstrap 99] [--jobs 2] [--out FILE] [--quick]
+    python -m benchmarks.inference.bootstrap_level [--tables 200] [--bootstrap 99] [--jobs 2] [--out FILE] [--quick]
 
 Each table is one of `make_moe` with n=400, d=2 and noise .5, a truth per seed, drawn anew until no two experts have a
 cosine beyond .8, of either sign, and every expert has a tenth of the rows. A model with two experts is fitted and

@@ -1,6 +1,6 @@
 """Honest uncertainty: how often 95% intervals hold the true coefficient, and predictive intervals a new output.
 
-    python benchmarks/inference/coverage.py [--seeds 400] [--first-seed 0] [--jobs 2] [--fresh-truths] [--quick]
+    python -m benchmarks.inference.coverage [--seeds 400] [--first-seed 0] [--jobs 2] [--fresh-truths] [--quick]
 
 A truth of `make_moe` (n=5000, d=5, k=3) is drawn once, rows from it for each seed, and a model with one noise and
 intercepts, whose truth is zero, is fitted. Counted is how often estimate ± 1.96 standard errors holds each true

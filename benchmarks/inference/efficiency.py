@@ -1,6 +1,6 @@
 """Efficiency: squared error of a default fit over the Cramér-Rao bound, in the paper's synthetic settings.
 
-    python benchmarks/inference/efficiency.py [--seeds 50] [--first-seed 0] [--only 0 3] [--quick]
+    python -m benchmarks.inference.efficiency [--seeds 50] [--first-seed 0] [--only 0 3] [--quick]
 
 Each seed draws a truth and rows, and `MoERegressor` fits the paper's model to them (no intercepts, one noise). The
 bound is the inverse of the expected information at the truth, the mean outer product of the score over fresh rows. A
@@ -22,13 +22,11 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.exceptions import ConvergenceWarning
 
+from benchmarks.shared.paper_rows import draw
 from skmoe import MoERegressor, metrics, scores
-from skmoe.cli.checkout import load
 from skmoe.likelihood import InputMap, MappedRows, Problem, Settings, score_outer
 from skmoe.model.parameters import MoEParameters
 from skmoe.search.finish import maximise
-
-draw = load("benchmarks.shared.paper_rows").draw
 
 OTHER = 0.1  # in total log-likelihood: two fits further apart are at different optima
 GOAL = (0.9, 1.1)

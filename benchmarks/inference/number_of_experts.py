@@ -1,6 +1,6 @@
 """The number of experts: how often `MoERegressor(n_experts="auto")` finds the number of experts the rows came from.
 
-    python benchmarks/inference/number_of_experts.py [--seeds 20] [--first-seed 0] [--quick]
+    python -m benchmarks.inference.number_of_experts [--seeds 20] [--first-seed 0] [--quick]
 
 Problems are those of `make_moe` with n=5000, d=5, noise 0.1 and 0.3, true k from 1 to 5, a problem per seed each. They
 are well separated: a truth is drawn anew until no two of its experts have a cosine beyond 0.8, of either sign, and

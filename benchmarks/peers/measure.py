@@ -15,15 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.cli.checkout import call
-
 from ..shared.measuring import resident, restart_peak
 from . import Cost, Fitted, Method, all_methods
 from .problems import PROBLEMS, Problem, coefficient_error
 
 __all__ = ["judge", "measure", "truth_record", "work"]
 
-PRELOADED = ["skmoe.cli.checkout", "skmoe.estimators", "scipy.stats", "sklearn.mixture", "sklearn.model_selection"]
+PRELOADED = ["skmoe.estimators", "scipy.stats", "sklearn.mixture", "sklearn.model_selection"]
 
 
 def truth_record(name: str, seed: int) -> dict[str, Any] | None:
@@ -40,7 +38,7 @@ def measure(method: str, problem: str, seed: int, limit: float) -> dict[str, Any
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(PRELOADED)  # so that a fresh process does not import for seconds
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=call, args=("benchmarks.peers.measure", "work", sender, method, problem, seed))
+    process = context.Process(target=work, args=(sender, method, problem, seed))
     process.start()
     sender.close()
     if receiver.poll(limit):

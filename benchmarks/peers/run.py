@@ -1,6 +1,6 @@
 """skmoe beside its peers on the same rows: density and error on new rows, error of the experts, time and memory.
 
-    python benchmarks/peers/run.py [--seeds 5] [--jobs 1] [--limit 300] [--problem NAME ...] [--method NAME ...]
+    python -m benchmarks.peers.run [--seeds 5] [--jobs 1] [--limit 300] [--problem NAME ...] [--method NAME ...]
                                    [--fresh] [--out FILE] [--report]
 
 One file ``with_*.py`` for each peer is beside this one; those not installed are skipped, with the reason. Each fit has
@@ -25,10 +25,10 @@ from typing import Any
 for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(threads, "1")  # before NumPy is imported: one core each, so that times compare
 
-from skmoe.cli.checkout import load  # noqa: E402
-
-peers, page = load("benchmarks.peers"), load("benchmarks.peers.peers_page")
-measuring, PROBLEMS = load("benchmarks.peers.measure"), load("benchmarks.peers.problems").PROBLEMS
+from benchmarks import peers  # noqa: E402
+from benchmarks.peers import measure as measuring  # noqa: E402
+from benchmarks.peers import peers_page as page  # noqa: E402
+from benchmarks.peers.problems import PROBLEMS  # noqa: E402
 
 RESULTS = Path(__file__).parents[1] / "results" / "peers.json"
 PAGE = Path(__file__).parents[2] / "docs" / "peers.md"
@@ -99,7 +99,7 @@ def main() -> None:
     fits = [key for key in plan(arguments.problem, seeds, arguments.method, skipped) if key not in done]
     fits.sort(key=lambda key: key[1])  # seed by seed, so that a run that is broken off has something of every problem
     results = describe(skipped, arguments.limit)
-    command = shlex.join(["python", "benchmarks/peers/run.py", *sys.argv[1:]])
+    command = shlex.join(["python", "-m", "benchmarks.peers.run", *sys.argv[1:]])
     results["commands"] = kept.get("commands", []) + ([command] if fits else [])
     problems, methods = list(PROBLEMS), [TRUTH, *methods]
 

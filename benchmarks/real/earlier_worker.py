@@ -1,6 +1,6 @@
 """One fit by whichever version of skmoe is found first on the path, for ``by_earlier_skmoe.py``.
 
-    python benchmarks/real/earlier_worker.py ROWS ANSWER
+    python -m benchmarks.real.earlier_worker ROWS ANSWER
 
 Both are npz files. It needs NumPy and skmoe alone.
 """

@@ -1,6 +1,6 @@
 """Real tables: a default fit beside joint EM, R's flexmix and ordinary least squares, on rows that were not fitted.
 
-    python benchmarks/real/tables.py [--seeds 20] [--first-seed 0] [--table concrete] [--experts 3]
+    python -m benchmarks.real.tables [--seeds 20] [--first-seed 0] [--table concrete] [--experts 3]
                                      [--noise per-expert] [--no-flexmix] [--quick]
 
 Concrete, airfoil and stock portfolio, a random quarter of the rows held out per seed. Shown are test mean squared
@@ -30,12 +30,10 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.flexmix import flexmix as rscript
 from skmoe import MoERegressor
-from skmoe.cli.checkout import load
 from skmoe.datasets import load_airfoil, load_concrete, load_stock_portfolio
 from skmoe.model.parameters import MoEParameters
-
-rscript = load("benchmarks.flexmix.flexmix")
 
 TABLES = {"concrete": load_concrete, "airfoil": load_airfoil, "stock_portfolio": load_stock_portfolio}
 OFF_SCALE = -10.0

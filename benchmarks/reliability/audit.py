@@ -1,6 +1,6 @@
 """Known weaknesses of installed packages: pip-audit's, and the index's own record where pip-audit finds none.
 
-    python benchmarks/reliability/audit.py --pip-audit PROGRAM --path SITE_PACKAGES
+    python -m benchmarks.reliability.audit --pip-audit PROGRAM --path SITE_PACKAGES
 
 pip-audit asks the index for the record of every installed version. An index may keep the record of the newest release
 alone; where that one is installed, its advisories are taken from there. The exit code is 0 if all packages were looked

@@ -4,7 +4,7 @@ Each case multiplies or shifts inputs, output or weights. A fit is the same when
 predictions, intervals and log densities are those of the ordinary fit, taken to the units of the case. The paper's
 model, with unit experts and no intercepts, is another one in other units, and takes no part.
 
-    python benchmarks/reliability/extremes.py [--methods NAME ...] [--only WORDS] [--jobs 2] [--write]
+    python -m benchmarks.reliability.extremes [--methods NAME ...] [--only WORDS] [--jobs 2] [--write]
 
 With ``--write`` outcomes are kept in ``benchmarks/results/extremes.json``, and fill the table of docs/reliability.md.
 """
@@ -17,8 +17,10 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +28,10 @@ for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[threads] = "1"  # before NumPy is imported
 
 import numpy as np  # noqa: E402
-from joblib import Parallel, delayed  # noqa: E402
 
+from benchmarks.shared import pages  # noqa: E402
 from skmoe import MoERegressor  # noqa: E402
-from skmoe.cli.checkout import call, load  # noqa: E402
 
-HERE = "benchmarks.reliability.extremes"
 RESULTS = Path(__file__).parents[1] / "results" / "extremes.json"
 PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
 N, D = 300, 3
@@ -205,7 +205,7 @@ def counts(rows: list[dict[str, str]]) -> str:
         others = len(of) - len(same) - refused
         lines.append([TOLD[method], str(len(of)), str(len(same)), f"{max(same):.0e}", str(refused), str(others)])
     heads = ["fit", "cases", "the same", "largest difference", "refused", "anything else"]
-    return load("benchmarks.shared.pages").markdown(heads, lines)
+    return pages.markdown(heads, lines)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -217,18 +217,16 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     asked = [(method, case.name) for method in given.methods for case in cases() if given.only in case.name]
     rows, bad = [], 0
-    # tasks of several cases, since those of a method share the fit in ordinary units
-    found = Parallel(n_jobs=given.jobs, return_as="generator", batch_size=8)(
-        delayed(call)(HERE, "tried", *one) for one in asked
-    )
-    for row in found:
-        rows.append(row)
-        bad += row["outcome"] not in ("same", "refused")
-        print(f"{row['method']:9s} {row['case']:28s} {row['outcome']:8s} {row['words'][:170]}", flush=True)
+    with ProcessPoolExecutor(given.jobs, mp_context=get_context("spawn")) as pool:
+        # several cases at a time, since those of a method share the fit in ordinary units
+        for row in pool.map(tried, *zip(*asked, strict=True), chunksize=8):
+            rows.append(row)
+            bad += row["outcome"] not in ("same", "refused")
+            print(f"{row['method']:9s} {row['case']:28s} {row['outcome']:8s} {row['words'][:170]}", flush=True)
     print(f"{len(rows)} cases, {bad} of them neither the same nor refused")
     if given.write:
         RESULTS.write_text(json.dumps(rows, indent=1) + "\n")
-        load("benchmarks.shared.pages").fill(PAGE, {"extremes": counts(rows)})
+        pages.fill(PAGE, {"extremes": counts(rows)})
     return bool(bad)
 
 

@@ -5,7 +5,7 @@ share; and load what others saved. Beside them children are killed in the middle
 with a limit on the size of files, as on a full disk. Every model that is loaded has to be one of those that were
 fitted, digit by digit, and memory must not grow.
 
-    python benchmarks/reliability/soak.py [--fits 10000] [--kills 2000] [--seed 0] [--write]
+    python -m benchmarks.reliability.soak [--fits 10000] [--kills 2000] [--seed 0] [--write]
 """
 
 from __future__ import annotations

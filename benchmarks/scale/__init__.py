@@ -1,4 +1,4 @@
-"""Benchmarks of size: one file each, run by ``skmoe bench``, each measured part in a process of its own.
+"""Benchmarks of size: one file each, run by `runner`, each measured part in a process of its own.
 
 A benchmark is a module with
 
@@ -31,10 +31,9 @@ MODULES = {
     "same": "same",
     "cluster": "cluster",
     "gpu": "gpu",
-    "peers": "beside_peers",
 }
 RESULTS = Path(__file__).parent.parent / "results"
-WORK = 'import sys; from skmoe.cli.checkout import call; call("benchmarks.scale", "work", *sys.argv[1:])'
+WORK = "import sys; from benchmarks.scale import work; work(*sys.argv[1:])"
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -57,8 +56,8 @@ def without(*libraries: str) -> str | None:
 
 def fresh(module: str, threads: int = 1, **job: Any) -> dict[str, Any]:
     """Do a module's work in a fresh process with so many BLAS threads."""
-    source = Path(__file__).parents[2] / "src"
-    path = [str(source), os.environ.get("PYTHONPATH", "")]
+    root = Path(__file__).parents[2]
+    path = [str(root), str(root / "src"), os.environ.get("PYTHONPATH", "")]
     environment = (
         os.environ | dict.fromkeys(THREADS, str(threads)) | {"PYTHONPATH": os.pathsep.join(filter(None, path))}
     )

@@ -15,8 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.cli import checkout
-
 from ..shared.linear_problem import linear_problem
 from ..shared.measuring import interleaved
 from ..shared.pages import Grid
@@ -75,7 +73,7 @@ def work(job: dict[str, Any]) -> dict[str, Any]:
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
-        client.run(checkout.call, "benchmarks.scale.cluster", "ready")
+        client.run(ready)
         addresses = list(client.scheduler_info()["workers"])
         table = dask.delayed(_block, pure=True)
         blocks = [

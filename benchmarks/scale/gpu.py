@@ -23,7 +23,7 @@ def missing() -> str | None:
 
 
 def measure(quick: bool, folder: Path) -> dict[str, Any]:
-    command = [sys.executable, str(Path(__file__).with_name("gpu_work.py"))]
+    command = [sys.executable, "-m", "benchmarks.scale.gpu_work"]
     command += ["--rows", "300000", "--columns", "8", "--experts", "2"] if quick else []
     return json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
 

@@ -1,6 +1,6 @@
 """One GPU: the same answer as on the CPU, and the time of a fit and of an EM iteration over the bare products it needs.
 
-    python benchmarks/scale/gpu_work.py [--rows 20000000] [--columns 64] [--experts 8] [--only-cpu] [--out FILE]
+    python -m benchmarks.scale.gpu_work [--rows 20000000] [--columns 64] [--experts 8] [--only-cpu] [--out FILE]
 
 Needs a machine with CUDA and PyTorch (and CuPy for its part). Everything is measured in one run on the same arrays; the
 result is one JSON object, kept in ``benchmarks/results/gpu.json``.
@@ -20,13 +20,11 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.shared.linear_problem import linear_problem
+from benchmarks.shared.measuring import best
 from skmoe import MoERegressor, make_moe, metrics
-from skmoe.cli.checkout import load
 from skmoe.likelihood import em_sums, gradient
 from skmoe.model.parameters import MoEParameters
-
-best = load("benchmarks.shared.measuring").best
-linear_problem = load("benchmarks.shared.linear_problem").linear_problem
 
 
 def same_answer(n: int = 300_000, d: int = 10, k: int = 3) -> dict[str, float]:
@@ -157,7 +155,7 @@ def on_cpu(n: int, d: int, k: int) -> dict[str, Any]:
     model = MoERegressor(k, noise="shared", random_state=0).fit(X, y)
     seconds = time.perf_counter() - start
     return {
-        "command": f"python benchmarks/scale/gpu_work.py --only-cpu --rows {n} --columns {d} --experts {k}",
+        "command": f"python -m benchmarks.scale.gpu_work --only-cpu --rows {n} --columns {d} --experts {k}",
         "rows": n,
         "cores": os.cpu_count(),
         "em_iteration_s": iteration,
@@ -182,7 +180,7 @@ def main() -> None:
     import torch
 
     result: dict[str, Any] = {
-        "command": f"python benchmarks/scale/gpu_work.py --rows {n} --columns {d} --experts {k}",
+        "command": f"python -m benchmarks.scale.gpu_work --rows {n} --columns {d} --experts {k}",
         "gpu": torch.cuda.get_device_name(),
         "torch": torch.__version__,
         "python": platform.python_version(),

@@ -22,9 +22,8 @@ def blocks(results: dict[str, Any]) -> dict[str, str]:
     """Text of each block of the page by name, of the benchmarks there are results of."""
     shown = {}
     for name, result in results.items():
-        if name != "peers":
-            grids = importlib.import_module(f".{MODULES[name]}", __package__).grids(result)
-            shown |= {block: f"{grid.title}.\n\n{_table(grid)}" for block, grid in grids.items()}
+        grids = importlib.import_module(f".{MODULES[name]}", __package__).grids(result)
+        shown |= {block: f"{grid.title}.\n\n{_table(grid)}" for block, grid in grids.items()}
     if {"cluster", "memory"} <= set(results):
         shown["forecast"] = _table(forecast(results["cluster"], results["memory"]))
     return shown | {"run": _table(runs(results))}
@@ -55,11 +54,9 @@ def forecast(cluster: dict[str, Any], memory: dict[str, Any]) -> Grid:
 def runs(results: dict[str, Any]) -> Grid:
     """Which command gave the numbers, with which versions."""
     rows = []
-    for name, result in results.items():
-        if name != "peers":
-            versions = result.get("versions", {})
-            words = ", ".join(f"{library} {version}" for library, version in versions.items())
-            rows.append([f"`{result['command']}`", str(result.get("cpu_count", "")), str(result.get("seed", 0)), words])
+    for result in results.values():
+        words = ", ".join(f"{library} {version}" for library, version in result.get("versions", {}).items())
+        rows.append([f"`{result['command']}`", str(result.get("cpu_count", "")), str(result.get("seed", 0)), words])
     return Grid("", ["command", "cores", "seed", "versions"], rows)
 
 

@@ -1,6 +1,6 @@
 """What fits cost, beside another version of skmoe: processor time on one thread, item by item.
 
-    python benchmarks/search/cost.py [--python PATH] [--items NAME ...] [--seeds 3] [--uci FOLDER] [--limit 300]
+    python -m benchmarks.search.cost [--python PATH] [--items NAME ...] [--seeds 3] [--uci FOLDER] [--limit 300]
                                      [--out FILE] [--plain] [--quick]
 
 Items: concrete with the number of experts chosen; concrete and airfoil with four experts; the simulated families of
@@ -29,11 +29,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from skmoe.cli.checkout import load
+from benchmarks.search import optimum, workers
 from skmoe.datasets import load_airfoil, load_concrete
-
-optimum = load("benchmarks.search.optimum")
-workers = load("benchmarks.search.workers")
 
 Fit = tuple[np.ndarray, np.ndarray, dict[str, Any]]
 OURS, OTHER = "current", "other"

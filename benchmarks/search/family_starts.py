@@ -1,6 +1,6 @@
 """What a start from moments would be worth in default fits of families: reach and CPU seconds with and without it.
 
-    python benchmarks/search/family_starts.py [--families poisson gamma] [--problems 20] [--jobs 2] [--record]
+    python -m benchmarks.search.family_starts [--families poisson gamma] [--problems 20] [--jobs 2] [--record]
 
 The start has the directions that Algorithm 1 finds for the family in whitened inputs, one length and intercept for all
 experts (of maximum likelihood for the outputs alone), and enters the race as that of Gaussian experts does. Counted is
@@ -21,8 +21,8 @@ from unittest.mock import patch
 import numpy as np
 from scipy import optimize
 
+from benchmarks.families import simulated_families as problems
 from skmoe import MoERegressor
-from skmoe.cli.checkout import load
 from skmoe.likelihood import Problem, Theta
 from skmoe.search import fitting
 from skmoe.search.records import Start, StartKind
@@ -31,7 +31,6 @@ from skmoe.spectral.experts import ExpertsResult, experts_of
 from skmoe.spectral.family_labels import bin_edges, bin_probabilities
 from skmoe.spectral.outputs import FamilyOutputs
 
-problems = load("benchmarks.families.simulated_families")
 RESULTS = Path(__file__).parents[1] / "results" / "family_starts.json"
 SETTINGS = [(2000, 3, 2), (2000, 3, 3), (2000, 5, 4), (4000, 8, 6), (6000, 10, 8)]  # rows, columns, experts
 ENOUGH = 1e-3

@@ -1,6 +1,6 @@
 """Does a default fit reach the likelihood's global maximum? 200 seeded problems in families, and what it costs.
 
-    python benchmarks/search/optimum.py [--problems 200] [--family NAME] [--seed 0] [--flexmix 2]
+    python -m benchmarks.search.optimum [--problems 200] [--family NAME] [--seed 0] [--flexmix 2]
 
 A problem is won when the mean log-likelihood is within 0.001 of the best known: the best of our fit, a fit started at
 the truth and ten random joint-EM starts, among fits without nearly empty experts or noise on its floor. Cost is time
@@ -22,16 +22,14 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.exceptions import ConvergenceWarning
 
+from benchmarks.flexmix.flexmix import run_flexmix
 from skmoe import MoERegressor, make_moe, scores
 from skmoe.arrays.table_moments import table_moments
-from skmoe.cli.checkout import load
 from skmoe.likelihood import MappedRows, Problem, Settings, Theta, em_sums
 from skmoe.model.parameters import MoEParameters
 from skmoe.search.finish import maximise, run_em
 from skmoe.search.standardise import standardised
 from skmoe.search.starts import labelled_start, random_labels
-
-run_flexmix = load("benchmarks.flexmix.flexmix").run_flexmix
 
 WIN = 1e-3
 RANDOM_STARTS = 10

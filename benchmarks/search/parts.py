@@ -1,6 +1,6 @@
 """What each part of the search is worth: the same fits with one part switched off, or one number changed.
 
-    python benchmarks/search/parts.py [--parts NAME ...] [--numbers NAME ...] [--experts 2 3 4 6 8] [--seeds 3]
+    python -m benchmarks.search.parts [--parts NAME ...] [--numbers NAME ...] [--experts 2 3 4 6 8] [--seeds 3]
                                          [--penalties 0.3 0] [--simulated] [--folder FOLDER] [--jobs 2] [--minutes M]
                                          [--out FILE] [--merge FILE ...]
 
@@ -35,11 +35,8 @@ import numpy as np  # noqa: E402
 from rich.console import Console  # noqa: E402
 from rich.table import Table  # noqa: E402
 
-from skmoe.cli.checkout import call, load  # noqa: E402
+from benchmarks.search import optimum, reach, workers  # noqa: E402
 from skmoe.search import SearchConfig  # noqa: E402
-
-reach, workers = load("benchmarks.search.reach"), load("benchmarks.search.workers")
-optimum = load("benchmarks.search.optimum")
 
 NEAR = 0.5  # total log-likelihood within which a fit is at the best known
 SIMULATED_NEAR = 1e-3  # the same per row, for simulated problems
@@ -172,8 +169,7 @@ def run(arguments: argparse.Namespace, console: Console) -> list[dict[str, Any]]
             if late:
                 left = []
             while left and len(running) < arguments.jobs:
-                task = ("benchmarks.search.parts", "run_all", left.pop(), variants, arguments.folder)
-                running.add(pool.submit(call, *task))
+                running.add(pool.submit(run_all, left.pop(), variants, arguments.folder))
             finished, running = wait(running, return_when=FIRST_COMPLETED)
             for future in finished:
                 records += future.result()

@@ -1,6 +1,6 @@
 """How often a default fit comes near the best known maximum on real tables and smooth curves, and what it misses.
 
-    python benchmarks/search/reach.py [--tables NAME ...] [--experts 2 3 4 6] [--splits 3] [--seeds 7] [--long 100]
+    python -m benchmarks.search.reach [--tables NAME ...] [--experts 2 3 4 6] [--splits 3] [--seeds 7] [--long 100]
                                       [--n-init N] [--penalty 1e-5|auto] [--python PATH] [--jobs 2] [--out FILE]
                                       [--merge FILE ...] [--quick]
 
@@ -36,11 +36,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from skmoe.cli.checkout import load
-
-common_tables = load("benchmarks.real.common_tables")
-best_known = load("benchmarks.search.best_known")
-workers = load("benchmarks.search.workers")
+from benchmarks.real import common_tables
+from benchmarks.search import best_known, workers
 
 TABLES = (
     *("concrete", "airfoil", "yacht", "autoMPG6", "laser", "wankara"),

@@ -1,6 +1,6 @@
 """How often one default fit reaches the best of five, on real tables, where nobody knows the optimum.
 
-    python benchmarks/search/real_tables.py [--table concrete] [--experts 2 3 4] [--splits 3] [--seeds 5]
+    python -m benchmarks.search.real_tables [--table concrete] [--experts 2 3 4] [--splits 3] [--seeds 5]
 
 Concrete and airfoil, three random three-quarters of the rows, two to four experts with their own noise, seeds 0 to 4.
 """

@@ -1,6 +1,6 @@
 """Fits in processes of their own, under this interpreter or another in which another version of skmoe is installed.
 
-    python benchmarks/search/workers.py < tasks
+    python -m benchmarks.search.workers < tasks
 
 A worker reads one task a line: ``{"rows": path of an npz file with X and y, "settings": arguments of MoERegressor,
 "limit": seconds}``. For each it fits and writes one line: total log-likelihood, maximised objective, whether a noise

@@ -1,6 +1,6 @@
 """What each piece of `learn_experts` is worth: the mean RegressorFit with one piece left out at a time.
 
-    python benchmarks/spectral/ablation.py [--seeds 20] [--first-seed 0]
+    python -m benchmarks.spectral.ablation [--seeds 20] [--first-seed 0]
 
 Also prints the settings where it is known to be weak.
 """

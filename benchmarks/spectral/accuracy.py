@@ -1,6 +1,6 @@
 """Algorithm 1 alone: mean RegressorFit of `learn_experts` over seeds, beside the plain decompositions; then the gate.
 
-    python benchmarks/spectral/accuracy.py [--seeds 20] [--first-seed 0] [--only 0 3]
+    python -m benchmarks.spectral.accuracy [--seeds 20] [--first-seed 0] [--only 0 3]
 
 Nothing is tuned on the seeds: ``--first-seed`` moves them, and every failure counts in the mean.
 """
@@ -16,11 +16,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.shared.paper_rows import draw
 from skmoe import learn_experts, learn_gate, metrics
-from skmoe.cli.checkout import load
 from skmoe.spectral.decomposition import RankWarning
-
-draw = load("benchmarks.shared.paper_rows").draw
 
 
 class Setting(NamedTuple):

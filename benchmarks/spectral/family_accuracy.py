@@ -1,6 +1,6 @@
 """Algorithm 1 for families: RegressorFit of `learn_experts(family=...)` over seeds, beside the paper's plain moments.
 
-    python benchmarks/spectral/family_accuracy.py [--seeds 20] [--first-seed 0] [--families poisson gamma] [--record]
+    python -m benchmarks.spectral.family_accuracy [--seeds 20] [--first-seed 0] [--families poisson gamma] [--record]
 
 Seeds are 0, 1, 2, ..., not selected; scales are not told; every failure counts in the mean. A gate that is not
 orthogonal to the experts leaves a bias that no number of rows cures, so that both kinds are measured.

@@ -1,6 +1,6 @@
 """Speed at equal likelihood: a default fit with standard errors beside R's flexmix on the same rows, and joint EM.
 
-    python benchmarks/speed/fits.py [--seeds 5] [--first-seed 0] [--large-seeds 1] [--no-large] [--record] [--quick]
+    python -m benchmarks.speed.fits [--seeds 5] [--first-seed 0] [--large-seeds 1] [--no-large] [--record] [--quick]
 
 Rows of `make_moe` (d=5, k=3, noise 0.3), a noise scale per expert and intercepts everywhere, which is flexmix's model.
 Both run on one thread. flexmix's time is that of the first of its random starts that comes within 0.001 per row of our
@@ -33,11 +33,9 @@ from rich.table import Table
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
+from benchmarks.flexmix import flexmix as rscript
 from skmoe import MoERegressor, make_moe
-from skmoe.cli.checkout import load
 from skmoe.datasets import load_concrete
-
-rscript = load("benchmarks.flexmix.flexmix")
 
 RESULTS = Path(__file__).parents[1] / "results" / "fits.json"
 D, K, SIGMA = 5, 3, 0.3

@@ -1,6 +1,6 @@
 """Cost of each stage over the bare matrix products it needs, on the same arrays in the same run.
 
-    python benchmarks/speed/stages.py [--rows 100000]
+    python -m benchmarks.speed.stages [--rows 100000]
 
 Times are the best of a few; only ratios mean anything. Memory is the peak of resident memory above what the process
 held before the call, in a fresh process each.
@@ -21,16 +21,13 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.shared.linear_problem import linear_problem
+from benchmarks.shared.measuring import best, resident
 from skmoe import joint_em, learn_experts, learn_gate, make_moe
 from skmoe.arrays.blocks import sum_over_blocks
-from skmoe.cli.checkout import load
 from skmoe.likelihood import em_sums
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.spectral.gating.em import GateTask, gate_objective
-
-best = load("benchmarks.shared.measuring").best
-resident = load("benchmarks.shared.measuring").resident
-linear_problem = load("benchmarks.shared.linear_problem").linear_problem
 
 
 def experts(n: int, d: int = 100, k: int = 5) -> tuple[str, float, float]:
@@ -138,7 +135,7 @@ def main() -> None:
         table.add_row(name, f"{bare:.3f}", f"{ours:.3f}", f"{ours / bare:.2f}", str(goal))
     console = Console(width=130)
     console.print(table)
-    command = [sys.executable, __file__, "--memory", "--rows", str(rows)]
+    command = [sys.executable, "-m", "benchmarks.speed.stages", "--memory", "--rows", str(rows)]
     memory = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
     what = f"learn_experts, n={2 * rows} d=100 k=5"
     console.print(f"{what}: peak memory {memory:.0f} MB above the data (goal: under 500)")

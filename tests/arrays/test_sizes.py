@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from benchmarks.reliability import extremes
 from skmoe import MoERegressor, joint_em, learn_experts, learn_gate, load, make_moe, plain_tensor_method
 from skmoe.arrays.table_moments import table_moments
-from skmoe.cli import checkout
 from skmoe.search.standardise import standardised
 
 
@@ -119,17 +119,16 @@ def test_a_model_of_far_columns_is_saved_whole(tmp_path, rng):
     np.testing.assert_array_equal(found.predict_interval(far), model.predict_interval(far))
 
 
-if checkout.root() is not None:
-    extremes = checkout.load("benchmarks.reliability.extremes")
-    CASES = [case for case in extremes.cases() if "1e-1" in case.name or "1e1" in case.name or "weights" in case.name]
+CASES = [case for case in extremes.cases() if "1e-1" in case.name or "1e1" in case.name or "weights" in case.name]
 
-    @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-    @pytest.mark.parametrize("method", ["one", "two"])
-    def test_extreme_units_give_the_same_fit_or_a_refusal(case, method):
-        found, words = extremes.outcome(case, extremes.METHODS[method])
-        assert found in ("same", "refused"), words
-        if "+ 1e1" in case.name and "y" not in case.name:
-            assert found == "same"
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("method", ["one", "two"])
+def test_extreme_units_give_the_same_fit_or_a_refusal(case, method):
+    found, words = extremes.outcome(case, extremes.METHODS[method])
+    assert found in ("same", "refused"), words
+    if "+ 1e1" in case.name and "y" not in case.name:
+        assert found == "same"
 
 
 def holders(X, y, weight):

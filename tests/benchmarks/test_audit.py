@@ -4,12 +4,7 @@ import json
 
 import pytest
 
-from skmoe.cli import checkout
-
-if checkout.root() is None:
-    pytest.skip("not in a checkout of the repository", allow_module_level=True)
-
-audit = checkout.load("benchmarks.reliability.audit")
+from benchmarks.reliability import audit
 
 
 @pytest.fixture

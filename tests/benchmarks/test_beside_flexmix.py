@@ -4,12 +4,8 @@ import json
 
 import pytest
 
-from skmoe.cli import checkout
+from benchmarks.families import beside_flexmix as beside
 
-if checkout.root() is None:
-    pytest.skip("not in a checkout of the repository", allow_module_level=True)
-
-beside = checkout.load("benchmarks.families.beside_flexmix")
 RECORDED = json.loads(beside.RESULTS.read_text())
 ENOUGH = 1e-3
 

@@ -7,14 +7,9 @@ import sys
 import numpy as np
 import pytest
 
+from benchmarks.search import cost, workers
 from skmoe import MoERegressor, make_moe
-from skmoe.cli import checkout
 
-if checkout.root() is None:
-    pytest.skip("not in a checkout of the repository", allow_module_level=True)
-
-cost = checkout.load("benchmarks.search.cost")
-workers = checkout.load("benchmarks.search.workers")
 OVER = workers.OVER
 SETTINGS = {"n_experts": 2, "noise": "shared", "penalty": 0.0, "calibration": None}
 

@@ -3,15 +3,10 @@
 import json
 
 import numpy as np
-import pytest
 
+from benchmarks.reliability import extremes
 from skmoe import MoERegressor
-from skmoe.cli import checkout
 
-if checkout.root() is None:
-    pytest.skip("not in a checkout of the repository", allow_module_level=True)
-
-extremes = checkout.load("benchmarks.reliability.extremes")
 ROWS = json.loads(extremes.RESULTS.read_text())
 
 

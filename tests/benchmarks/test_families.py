@@ -1,17 +1,17 @@
 """Figures of the page on families are those that were recorded, and hard tables of its studies are not lost."""
 
 import json
+from pathlib import Path
 
 import pytest
 
+from benchmarks.families import family_coverage, family_page, outliers
+from benchmarks.families import family_reach as reach
 from skmoe import MoERegressor, metrics
-from skmoe.cli import checkout
 from skmoe.model.families import StudentFamily
 
-if checkout.root() is None:
-    pytest.skip("not in a checkout of the repository", allow_module_level=True)
-
-RESULTS = checkout.root() / "benchmarks" / "results"
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "benchmarks" / "results"
 
 
 def recorded(name):
@@ -19,7 +19,7 @@ def recorded(name):
 
 
 def page():
-    return " ".join((checkout.root() / "docs" / "guide" / "families.md").read_text().split())
+    return " ".join((ROOT / "docs" / "guide" / "families.md").read_text().split())
 
 
 def test_page_tells_how_errors_grow_with_outliers():
@@ -36,7 +36,6 @@ def test_page_tells_how_errors_grow_with_outliers():
 
 
 def test_tables_of_the_page_are_those_of_the_results():
-    family_page = checkout.load("benchmarks.families.family_page")
     for table in family_page.texts().values():
         assert table in family_page.PAGE.read_text()
 
@@ -45,7 +44,7 @@ def test_recorded_intervals_of_default_fits_hold_the_truth_as_often_as_they_say(
     found = recorded("family_coverage")
     default = {title: one for title, one in found.items() if one["penalty"] == "auto"}
     studied = {one["family"] for one in default.values()}
-    assert studied == set(checkout.load("benchmarks.families.family_coverage").NAMES)
+    assert studied == set(family_coverage.NAMES)
     for title, one in found.items():
         assert one["seeds"] + one["without"] == 200
         if (one["family"], one["rows"], one["penalty"]) != (
@@ -75,13 +74,12 @@ def test_recorded_counts_lose_little_to_one_regression_of_the_same_law():
 # an expert that starts with the gross errors keeps them; and one of these alone has a higher likelihood in the last
 @pytest.mark.parametrize("seed", [9, 14, 105])
 def test_student_experts_do_not_follow_gross_errors(family, seed):
-    X, _, spoilt, truth = checkout.load("benchmarks.families.outliers").outputs_of(seed, 2000)
+    X, _, spoilt, truth = outliers.outputs_of(seed, 2000)
     model = MoERegressor(2, family=family, penalty=0, calibration=None, random_state=0).fit(X, spoilt)
     order = metrics.match_experts(model.expert_coef_, truth)
     assert abs(model.expert_coef_[order] - truth).max() < 0.1
 
 
 def test_starts_that_agree_on_a_lesser_optimum_of_yes_and_no_are_not_believed():
-    reach = checkout.load("benchmarks.families.family_reach")
     gap, _ = reach.gap_and_seconds("binomial", 2000, 3, 3, 2)
     assert gap < reach.ENOUGH

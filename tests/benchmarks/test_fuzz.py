@@ -1,5 +1,6 @@
 """A few cases of each kind of hostile input; that faults are seen; and the page."""
 
+import importlib
 import json
 import signal
 import time
@@ -7,13 +8,10 @@ import time
 import pytest
 
 import skmoe
-from skmoe.cli import checkout
+from benchmarks import fuzz
+from benchmarks.fuzz import fuzz_page as page
+from benchmarks.fuzz import harness, model_files, running
 
-if checkout.root() is None:
-    pytest.skip("not in a checkout of the repository", allow_module_level=True)
-
-fuzz, harness = checkout.load("benchmarks.fuzz"), checkout.load("benchmarks.fuzz.harness")
-page, running = checkout.load("benchmarks.fuzz.fuzz_page"), checkout.load("benchmarks.fuzz.running")
 FEW = {
     "model files": 250,
     "checkpoints": 100,
@@ -27,7 +25,7 @@ MOST_MIB = 500
 
 @pytest.mark.parametrize("name", fuzz.TARGETS)
 def test_hostile_input_is_refused_or_taken_rightly(name):
-    target = checkout.load(f"benchmarks.fuzz.{fuzz.TARGETS[name][0]}").Target
+    target = importlib.import_module(fuzz.TARGETS[name][0]).Target
     found = harness.run_slice(target, start=1_000_000, cases=FEW[name], seed=0)
     assert found["faults"] == []
     assert found["refused"] + found["taken"] == found["cases"] >= FEW[name] // 2
@@ -36,7 +34,7 @@ def test_hostile_input_is_refused_or_taken_rightly(name):
 
 
 def test_cases_are_the_same_in_any_slice(tmp_path):
-    target = checkout.load("benchmarks.fuzz.model_files").Target(tmp_path)
+    target = model_files.Target(tmp_path)
     whole, parts = harness.Observer(), harness.Observer()
     target.run(whole, 0, 40, 7)
     for start in (0, 15):
@@ -59,15 +57,14 @@ def test_other_exceptions_and_hangs_are_faults(monkeypatch):
     assert observer.faults[1] == "case 1: took more than 0.05 s"
 
 
-def test_death_of_the_process_is_a_fault_of_its_case(monkeypatch):
-    monkeypatch.setattr(harness, "HERE", "tests.benchmarks.dying_slice")
-    found = harness.run_apart("table_files", 10, 6, 0)
+def test_death_of_the_process_is_a_fault_of_its_case():
+    found = harness.run_apart("tests.benchmarks.dying_slice", 10, 6, 0)
     assert found["faults"] == [f"case 12: the process died with {-signal.SIGSEGV}"]
     assert (found["cases"], found["refused"], found["n_faults"], found["start"]) == (6, 5, 1, 10)
 
 
 def test_damaged_file_taken_for_another_model_is_a_fault(tmp_path, monkeypatch):
-    target = checkout.load("benchmarks.fuzz.model_files").Target(tmp_path)
+    target = model_files.Target(tmp_path)
     other = skmoe.load(tmp_path / "new1")
     other.expert_coef_ = other.expert_coef_ + 1e-12
     monkeypatch.setattr(skmoe, "load", lambda path: other)

@@ -9,19 +9,23 @@ import pytest
 from scipy.stats import norm, t
 from sklearn.linear_model import LinearRegression
 
-from skmoe.cli import checkout
+from benchmarks import real
+from benchmarks.real import (
+    aggregates,
+    by_ebm,
+    by_forest,
+    by_grid,
+    by_lightgbm,
+    by_linear_tree,
+    cells,
+    checks,
+    common_tables,
+    compare,
+    held_out_rows,
+    laws,
+)
+from benchmarks.real import real_page as page
 
-if checkout.root() is None:
-    pytest.skip("not in a checkout of the repository", allow_module_level=True)
-
-real, cells = checkout.load("benchmarks.real"), checkout.load("benchmarks.real.cells")
-compare, page = checkout.load("benchmarks.real.compare"), checkout.load("benchmarks.real.real_page")
-common_tables = checkout.load("benchmarks.real.common_tables")
-held_out_rows = checkout.load("benchmarks.real.held_out_rows")
-aggregates, checks = checkout.load("benchmarks.real.aggregates"), checkout.load("benchmarks.real.checks")
-laws, by_linear_tree = checkout.load("benchmarks.real.laws"), checkout.load("benchmarks.real.by_linear_tree")
-by_ebm, by_lightgbm = checkout.load("benchmarks.real.by_ebm"), checkout.load("benchmarks.real.by_lightgbm")
-by_forest, by_grid = checkout.load("benchmarks.real.by_forest"), checkout.load("benchmarks.real.by_grid")
 DEFAULT, AVERAGED = real.OURS
 
 

@@ -8,14 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from benchmarks.messy_tables import fit_rdatasets as command
+from benchmarks.messy_tables import rdatasets_list as lists
+from benchmarks.messy_tables import rdatasets_page as page
 from skmoe import MoERegressor, make_moe, report
-from skmoe.cli import checkout
 
-if checkout.root() is None:
-    pytest.skip("not in a checkout of the repository", allow_module_level=True)
-
-lists, page = (checkout.load(f"benchmarks.messy_tables.rdatasets_{name}") for name in ("list", "page"))
-command = checkout.load("benchmarks.messy_tables.fit_rdatasets")
 N = 40
 
 

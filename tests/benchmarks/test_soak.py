@@ -3,14 +3,7 @@
 import json
 from collections import Counter
 
-import pytest
-
-from skmoe.cli import checkout
-
-if checkout.root() is None:
-    pytest.skip("not in a checkout of the repository", allow_module_level=True)
-
-soak = checkout.load("benchmarks.reliability.soak")
+from benchmarks.reliability import soak
 
 
 def test_workers_never_see_a_damaged_file_or_a_wrong_answer(capsys):

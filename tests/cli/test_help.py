@@ -14,7 +14,7 @@ from skmoe.cli import app
 from skmoe.estimators.base import MOST_MEMBERS, MOST_STARTS
 from skmoe.spectral import SpectralOptions
 
-COMMANDS = ("demo", "fit", "predict", "report", "compare", "reproduce", "bench")
+COMMANDS = ("demo", "fit", "predict", "report", "compare")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -6,13 +6,8 @@ import re
 import numpy as np
 import pytest
 
-from skmoe.cli import checkout
+from experiments import claims, page, tables, wording
 
-if checkout.root() is None:
-    pytest.skip("not in a checkout of the repository", allow_module_level=True)
-
-page, tables, claims = (checkout.load(f"experiments.{name}") for name in ("page", "tables", "claims"))
-wording = checkout.load("experiments.wording")
 VERDICTS = {"confirmed", "partly confirmed", "not confirmed", "corrected"}
 # what the template may state itself: numbers of the paper, of mathematics, and names
 NUMBERED = "figures?|tables?|theorems?|equations?|lemmas?|algorithm|assumption|condition"
@@ -36,7 +31,7 @@ def changed(results):
 
 
 def test_page_is_what_the_results_say(results):
-    assert page.PAGE.read_text() == page.render(results), "run skmoe reproduce page"
+    assert page.PAGE.read_text() == page.render(results), "run make reproduce ONLY=page"
 
 
 def test_template_states_no_number_of_its_own():
@@ -59,7 +54,7 @@ def test_every_claim_names_its_place_by_the_pdfs_numbers(results):
 
 
 def test_page_needs_every_experiment(results):
-    with pytest.raises(ValueError, match="skmoe reproduce figure6"):
+    with pytest.raises(ValueError, match="make reproduce ONLY='figure6'"):
         page.render({name: found for name, found in results.items() if name != "figure6"})
 
 

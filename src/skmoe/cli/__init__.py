@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import typer
 
-from skmoe.cli.bench import bench
 from skmoe.cli.compare import compare
 from skmoe.cli.demo import demo
 from skmoe.cli.fit import fit
 from skmoe.cli.predict import predict
 from skmoe.cli.report import report
-from skmoe.cli.reproduce import reproduce
 from skmoe.cli.shell import Shell
 
 __all__ = ["app"]
@@ -46,5 +44,5 @@ def main(
         typer.echo(context.get_help())
 
 
-for command in (demo, fit, predict, report, compare, reproduce, bench):
+for command in (demo, fit, predict, report, compare):
     app.command()(command)

@@ -4,16 +4,9 @@ from itertools import count
 
 import pytest
 from rich.console import Console
-from typer.testing import CliRunner
 
-from skmoe.cli import app, checkout
-
-if checkout.root() is None:
-    pytest.skip("not in a checkout of the repository", allow_module_level=True)
-
-check, runner = checkout.load("experiments.check"), checkout.load("experiments.runner")
-page = checkout.load("experiments.page")
-reproduce = checkout.load("experiments.reproduce").reproduce
+from experiments import check, page, runner, tables
+from experiments.reproduce import main, reproduce, write_page
 
 
 @pytest.fixture(scope="module")
@@ -114,43 +107,29 @@ def test_moves_by_rounding_are_of_methods_that_there_are(quick):
     assert len(rounding["methods"]) < len(groups) / 4  # nearly all numbers are the same with any rounding
 
 
-def test_list_names_every_experiment():
-    result = CliRunner().invoke(app, ["reproduce", "--list"])
-    assert result.exit_code == 0
-    for name in ("table1", "table2", "figure3", "figure6", "theory", "scaling-panel"):
-        assert name in result.output
-
-
 def test_page_alone_runs_nothing(monkeypatch):
     written = []
     monkeypatch.setattr(page, "update", written.append)
     monkeypatch.setattr(runner, "run_task", lambda task: pytest.fail(f"{task} was run"))
-    result = CliRunner().invoke(app, ["reproduce", "page"])
-    assert result.exit_code == 0
+    assert main(["page"]) == 0
     assert [set(results) for results in written] == [set(runner.MODULES)]
 
 
 def test_page_is_left_alone_while_results_are_missing(monkeypatch, quick):
     monkeypatch.setattr(page, "update", lambda results: pytest.fail("the page was written"))
     log = io.StringIO()
-    results = checkout.load("experiments.tables").load(quick[0])
+    results = tables.load(quick[0])
     results.pop("figure6")
-    checkout.load("experiments.reproduce").write_page(results, Console(file=log, width=200))
+    write_page(results, Console(file=log, width=200))
     assert "there are no results of figure6" in log.getvalue()
 
 
-def test_unknown_experiment_is_refused_with_those_there_are():
-    result = CliRunner().invoke(app, ["reproduce", "figure9"], env={"COLUMNS": "200"})
-    assert result.exit_code == 2
-    assert "figure9" in result.output
-    assert "figure6" in result.output
-
-
-def test_installed_package_says_where_the_experiments_are(monkeypatch):
-    monkeypatch.setattr(checkout, "root", lambda: None)
-    result = CliRunner().invoke(app, ["reproduce", "--list"], env={"COLUMNS": "200"})
-    assert result.exit_code == 2
-    assert "the experiments are in skmoe's repository" in result.output
+def test_unknown_experiment_is_refused_with_those_there_are(capsys):
+    with pytest.raises(SystemExit):
+        main(["figure9"])
+    told = capsys.readouterr().err
+    assert "figure9" in told
+    assert all(name in told for name in ("table1", "table2", "figure3", "figure6", "theory", "scaling-panel", "page"))
 
 
 def test_processes_give_the_same_numbers(quick, tmp_path):

@@ -1,25 +1,16 @@
-"""``skmoe bench``: every benchmark runs when all is tiny, its numbers mean what they say, and the page shows them."""
+"""Every benchmark of size runs when all is tiny, its numbers mean what they say, and the page shows them."""
 
 import json
 import time
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from skmoe.cli import app, checkout
+from benchmarks import scale
+from benchmarks.scale import cluster, memory, runner
+from benchmarks.scale import scaling_page as page
+from benchmarks.shared import measuring
 from skmoe.tables.inputs import stream
-
-if checkout.root() is None:
-    pytest.skip("not in a checkout of the repository", allow_module_level=True)
-
-scale, page = checkout.load("benchmarks.scale"), checkout.load("benchmarks.scale.scaling_page")
-cluster, memory = checkout.load("benchmarks.scale.cluster"), checkout.load("benchmarks.scale.memory")
-measuring = checkout.load("benchmarks.shared.measuring")
-
-
-def run(*words):
-    return CliRunner().invoke(app, ["bench", *words], env={"COLUMNS": "200"})
 
 
 @pytest.mark.parametrize("name", ["products", "memory", "table-memory", "same", "cluster"])
@@ -28,10 +19,9 @@ def test_quick_run_prints_a_table_and_writes_its_numbers(name, tmp_path):
         pytest.importorskip("distributed")
     kept = {path.name: path.read_text() for path in scale.RESULTS.glob("*.json")}
     shown = page.PAGE.read_text()
-    result = run(name, "--quick", "--out", str(tmp_path / "numbers.json"), "--folder", str(tmp_path))
-    assert result.exit_code == 0, result.output
+    runner.main([name, "--quick", "--out", str(tmp_path / "numbers.json"), "--folder", str(tmp_path)])
     found = json.loads((tmp_path / "numbers.json").read_text())[name]
-    assert found["command"] == f"skmoe bench {name} --quick"
+    assert found["command"] == f"python -m benchmarks.scale.runner {name} --quick"
     assert found["versions"]["numpy"] == np.__version__
     assert [path.name for path in tmp_path.iterdir()] == ["numbers.json"]  # large files are gone
     assert kept == {path.name: path.read_text() for path in scale.RESULTS.glob("*.json")}
@@ -40,22 +30,17 @@ def test_quick_run_prints_a_table_and_writes_its_numbers(name, tmp_path):
         assert all(kind["difference"] < 1e-8 for kind in found["kinds"].values())
 
 
-def test_list_names_every_benchmark():
-    result = run("--list")
-    assert result.exit_code == 0
-    for name in ("products", "memory", "table-memory", "same", "cluster", "gpu", "peers"):
-        assert f"\n{name} " in f"\n{result.output}"
-
-
-def test_mistakes_are_refused_before_any_work(tmp_path, monkeypatch):
-    assert "there are products, memory" in (wrong := run("speed")).output
-    assert wrong.exit_code == 2
-    assert "no directory" in run("same", "--folder", str(tmp_path / "none")).output
-    assert "no directory" in run("same", "--out", str(tmp_path / "none" / "numbers.json")).output
+def test_mistakes_are_refused_before_any_work(tmp_path, monkeypatch, capsys):
+    with pytest.raises(SystemExit):
+        runner.main(["speed"])
+    assert "choose from 'products', 'memory'" in capsys.readouterr().err
+    with pytest.raises(FileNotFoundError):
+        runner.main(["same", "--folder", str(tmp_path / "none")])
+    with pytest.raises(ValueError, match="no directory"):
+        runner.main(["same", "--out", str(tmp_path / "none" / "numbers.json")])
     monkeypatch.setattr(memory, "missing", lambda: "pyarrow not installed")
-    assert "memory cannot run: pyarrow not installed" in run("memory").output
-    monkeypatch.setattr(checkout, "root", lambda: None)
-    assert "the benchmarks are in skmoe's repository" in run("--list").output
+    with pytest.raises(ValueError, match="memory cannot run: pyarrow not installed"):
+        runner.main(["memory"])
 
 
 def test_page_shows_the_results_that_are_kept(tmp_path):
