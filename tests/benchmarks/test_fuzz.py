@@ -4,6 +4,7 @@ import importlib
 import json
 import signal
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -66,7 +67,7 @@ def test_death_of_the_process_is_a_fault_of_its_case():
 def test_damaged_file_taken_for_another_model_is_a_fault(tmp_path, monkeypatch):
     target = model_files.Target(tmp_path)
     other = skmoe.load(tmp_path / "new1")
-    other.expert_coef_ = other.expert_coef_ + 1e-12
+    other.parameters_ = replace(other.parameters_, A=other.parameters_.A + 1e-12)
     monkeypatch.setattr(skmoe, "load", lambda path: other)
     observer = harness.Observer()
     target.run(observer, 0, 10, 0)

@@ -185,7 +185,10 @@ MISTAKES = {
     "missing model": (["predict", "nowhere.skmoe", "good.csv", "--out", "p.csv"], "nowhere.skmoe"),
     "not a model": (["predict", "model.txt", "good.csv", "--out", "p.csv"], "not a skmoe model file"),
     "damaged model": (["predict", "cut.skmoe", "good.csv", "--out", "p.csv"], "damaged"),
-    "later model": (["predict", "later.skmoe", "good.csv", "--out", "p.csv"], "upgrade skmoe"),
+    "later model": (
+        ["predict", "later.skmoe", "good.csv", "--out", "p.csv"],
+        "is of format 99, and this skmoe reads format",
+    ),
     "nameless model": (["predict", "nameless.skmoe", "good.csv", "--out", "p.csv"], "no column names"),
     "lacking column": (["predict", "good.skmoe", "lacking.csv", "--out", "p.csv"], "lacks 'z'"),
     "unseen category": (

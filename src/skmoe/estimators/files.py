@@ -30,7 +30,7 @@ def load(path: Any) -> MoERegressor | MoEClassifier:
     FileNotFoundError
         If there is no such file.
     ModelFileError
-        If the file is damaged, is no skmoe model, or was written by a later version.
+        If the file is damaged, is no skmoe model, or is of another format.
     """
     model = load_model(path, {"regressor": MoERegressor, "classifier": MoEClassifier})
     store_errors(model)

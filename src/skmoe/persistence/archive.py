@@ -1,8 +1,9 @@
 """Archives of JSON texts and arrays of which nothing is believed: what is not declared is not read.
 
 An archive is a zip, its arrays in NumPy's own format and not compressed, with one member of SHA-256 sums over all
-others (as ``sha256sum --check`` takes them). Before any array is read, the directory, the sizes and each array's header
-are compared with what is declared: no pickle is looked at, and no more memory is taken than the file is large.
+others (as ``sha256sum --check`` takes them). Before any array is read, the directory and all sizes are compared with
+what is declared, and an array's header has to be the declared one: none is parsed, no pickle is looked at, and no more
+memory is taken than the file is large.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from skmoe.arrays.visible import visible
+from skmoe.persistence.errors import ModelFileError, reason
 from skmoe.tables.writing import replacing
 
 __all__ = ["Archive", "ArraySpec", "Values", "opened", "write_archive"]
@@ -29,13 +31,10 @@ __all__ = ["Archive", "ArraySpec", "Values", "opened", "write_archive"]
 SUMS = "SHA256SUMS"
 CHUNK = 2**20  # bytes read at a time
 MOST_DIRECTORY = 2**20  # bytes of a zip's directory: some ten thousand members
-END_RECORD, ENTRIES = 22, 10  # bytes of the record that ends a zip, and where it says how many members there are
 MOST_JSON = 2**24  # bytes of a JSON text
-UNPACKED, UNPACKED_TIMES = 2**26, 16
-"""Bytes that members may unpack to: 64 MiB and so many times the file. Arrays of earlier formats are compressed; those
-of fits shrink by four to a half, and by more only where they are small."""
 FLOAT = np.dtype("<f8")
-MOST_HEADER = 2048  # bytes of an array's header; NumPy writes 128 for arrays of two dimensions
+HEAD = 128  # bytes before the values of an array in NumPy's format
+MOST_SHOWN = 300  # characters of a message with numbers of a file in it
 EPOCH = (1980, 1, 1, 0, 0, 0)  # of every member, so that the same content is the same file
 SYMMETRY = 1e-6  # difference across the diagonal, over the largest entry, that is rounding
 
@@ -93,14 +92,22 @@ class Values:
 
 @dataclass(frozen=True)
 class ArraySpec:
-    """An array of doubles: its shape, in symbols or numbers, and its values."""
+    """An array of doubles: its shape and its values."""
 
-    shape: tuple[str | int, ...]
+    shape: tuple[int, ...]
     values: Values = Values()
 
-    def sizes(self, symbols: Mapping[str, int]) -> tuple[int, ...]:
-        """The shape in numbers."""
-        return tuple(symbols[side] if isinstance(side, str) else side for side in self.shape)
+    def refuse(self, values: np.ndarray, name: str) -> None:
+        """Refuse an array of another shape or with other values."""
+        if values.shape != self.shape:
+            raise ValueError(f"{name} must be of shape {self.shape}; it is of {values.shape}"[:MOST_SHOWN])
+        self.values.refuse(values, name)
+
+    @property
+    def head(self) -> bytes:
+        """What an array of this shape begins with in NumPy's format, so that no head of a file has to be understood."""
+        text = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {self.shape}, }}"
+        return b"\x93NUMPY\x01\0" + struct.pack("<H", HEAD - 10) + text.ljust(HEAD - 11).encode() + b"\n"
 
 
 def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -130,25 +137,17 @@ class Archive:
         for info in file.infolist():
             if info.filename in self.members:
                 raise ValueError(f"member {info.filename!r} is there twice")
-            if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                raise ValueError(f"member {info.filename!r} is encrypted or packed in an unknown way")
+            if info.flag_bits & 1 or info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
+                raise ValueError(f"member {info.filename!r} is packed or encrypted")
             self.members[info.filename] = info
-        unpacked, most = sum(info.file_size for info in self.members.values()), UNPACKED + UNPACKED_TIMES * size
-        if unpacked > most:
-            raise ValueError(f"it would unpack to {unpacked} bytes, and {most} are the most a file of its size may")
-        self.sums: dict[str, str] | None = None
-        if SUMS in self.members:
-            self.sums = dict(line.split("  ", 1)[::-1] for line in self._bytes(SUMS).decode("utf-8").splitlines())
-            if set(self.sums) != set(self.members) - {SUMS}:
-                raise ValueError("its checksums are not those of its members")
-
-    def refuse_others(self, declared: set[str]) -> None:
-        """Refuse an archive whose members are not exactly the declared ones, its checksums aside."""
-        there = set(self.members) - {SUMS}
-        for name in sorted(declared - there):
-            raise ValueError(f"{name} is missing")
-        for name in sorted(there - declared):
-            raise ValueError(f"{name!r} is no part of such a file")
+        if sum(info.file_size for info in self.members.values()) > size:
+            raise ValueError("its members would be larger than the file")
+        if SUMS not in self.members:
+            raise ValueError("its checksums are missing")
+        self._sums: dict[str, str] = {}
+        self._sums = dict(line.split("  ", 1)[::-1] for line in self._bytes(SUMS).decode("utf-8").splitlines())
+        if set(self._sums) != set(self.members) - {SUMS}:
+            raise ValueError("its checksums are not those of its members")
 
     def json(self, name: str) -> Any:
         """A JSON text."""
@@ -158,58 +157,58 @@ class Archive:
             raise ValueError(f"{name} is longer than {MOST_JSON} bytes")
         return json.loads(self._bytes(name), object_pairs_hook=_record)
 
-    def arrays(self, declared: Mapping[str, ArraySpec], symbols: Mapping[str, int]) -> dict[str, np.ndarray]:
-        """The declared arrays, all of whose headers are looked at before the first array is read."""
-        layouts = {name: self._layout(f"{name}.npy", spec.sizes(symbols)) for name, spec in declared.items()}
+    def arrays(self, declared: Mapping[str, ArraySpec], texts: set[str]) -> dict[str, np.ndarray]:
+        """The declared arrays, if the archive has exactly these, of these sizes, beside the texts."""
+        there, files = set(self.members) - {SUMS}, {f"{name}.npy" for name in declared} | texts
+        for name in sorted(there ^ files):
+            raise ValueError(f"{name} is missing" if name in files else f"{name!r} is no part of such a file")
+        for name, spec in declared.items():
+            if self.members[f"{name}.npy"].file_size != HEAD + FLOAT.itemsize * math.prod(spec.shape):
+                raise ValueError(f"{name}.npy must be as long as {spec.shape} doubles"[:MOST_SHOWN])
         found = {}
-        for name, (start, shape, order) in layouts.items():
-            values = np.frombuffer(self._bytes(f"{name}.npy"), FLOAT, offset=start).reshape(shape, order=order)
-            declared[name].values.refuse(values, name)
-            found[name] = np.require(values, requirements="A")  # a header of odd length would shift them
+        for name, spec in declared.items():
+            content = self._bytes(f"{name}.npy")
+            if not content.startswith(spec.head):
+                raise ValueError(f"{name}.npy must hold doubles of shape {spec.shape}"[:MOST_SHOWN])
+            found[name] = np.frombuffer(content, FLOAT, offset=HEAD).reshape(spec.shape)
+            spec.refuse(found[name], name)
         return found
 
-    def _layout(self, name: str, shape: tuple[int, ...]) -> tuple[int, tuple[int, ...], Any]:
-        """Where an array's values start in its member, their shape and order, if they are as declared."""
-        with self._file.open(name) as member:
-            head = io.BytesIO(member.read(MOST_HEADER))
-        if np.lib.format.read_magic(head) != (1, 0):
-            raise ValueError(f"{name} is of an unknown version of NumPy's format")
-        found, fortran, dtype = np.lib.format.read_array_header_1_0(head, max_header_size=MOST_HEADER)
-        if dtype != FLOAT:
-            raise ValueError(f"{name} must hold numbers of type float64; it holds {dtype}")
-        if found != shape:
-            raise ValueError(f"{name} must be of shape {shape}; it is of {found}"[:300])
-        if self.members[name].file_size != head.tell() + FLOAT.itemsize * math.prod(shape):
-            raise ValueError(f"{name} is not as long as its shape says")
-        return head.tell(), shape, "F" if fortran else "C"
-
     def _bytes(self, name: str) -> bytearray:
-        """A member, compared with its checksum where there is one."""
-        info, digest, done = self.members[name], hashlib.sha256(), 0
-        content = bytearray(info.file_size)
+        """A member, compared with its checksum."""
+        content = bytearray()
         with self._file.open(name) as member:
             while chunk := member.read(CHUNK):
-                if done + len(chunk) > info.file_size:
-                    raise ValueError(f"{name} is longer than the directory says")
-                content[done : done + len(chunk)] = chunk
-                digest.update(chunk)
-                done += len(chunk)
-        if done != info.file_size:
-            raise ValueError(f"{name} is shorter than the directory says")
-        if name != SUMS and self.sums is not None and digest.hexdigest() != self.sums[name]:
+                content += chunk
+        if name != SUMS and hashlib.sha256(content).hexdigest() != self._sums[name]:
             raise ValueError(f"the checksum of {name} is wrong")
         return content
 
 
 @contextmanager
-def opened(path: str | os.PathLike[str]) -> Iterator[Archive]:
-    """Open an archive for reading, its directory checked."""
-    with _BoundedReader(io.FileIO(path)) as reader, zipfile.ZipFile(reader) as file:
-        # a damaged record may swallow those after it, which `zipfile` does not notice
-        reader.seek(-END_RECORD - len(file.comment), os.SEEK_END)
-        if struct.unpack_from("<H", reader.read(END_RECORD), ENTRIES)[0] != len(file.infolist()):
-            raise ValueError("the directory of the archive lacks members that it counts")
-        yield Archive(file, os.fstat(reader.fileno()).st_size)
+def opened(path: str | os.PathLike[str], refusal: str) -> Iterator[Archive]:
+    """Open an archive for reading, its directory checked.
+
+    Parameters
+    ----------
+    path : str or path
+    refusal : str
+        What is said of a file with which anything is wrong, now or when it is read on; "{}" stands for what.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no file.
+    ModelFileError
+        For whatever a hostile file makes a library raise.
+    """
+    try:
+        with _BoundedReader(io.FileIO(path)) as reader, zipfile.ZipFile(reader) as file:
+            yield Archive(file, os.fstat(reader.fileno()).st_size)
+    except (FileNotFoundError, ModelFileError):
+        raise
+    except Exception as error:
+        raise ModelFileError(f"{visible(os.fsdecode(path))} {refusal.format(reason(error))}") from error
 
 
 def write_archive(path: str | os.PathLike[str], texts: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
@@ -223,30 +222,24 @@ def write_archive(path: str | os.PathLike[str], texts: Mapping[str, Any], arrays
     arrays : mapping of str to arrays
         By the names of their members without ``.npy``.
     """
-    with replacing(path) as beside:
-        if beside.is_file():
-            _write(beside, texts, arrays)
-        else:  # a pipe or a device, in which a zip cannot go back
-            buffer = io.BytesIO()
-            _write(buffer, texts, arrays)
-            beside.write_bytes(buffer.getvalue())
+    sums = []
+    with replacing(path) as beside, open(beside, "wb") if beside.is_file() else io.BytesIO() as sink:
+        with zipfile.ZipFile(sink, "w") as file:
+            for name, content in _contents(texts, arrays):
+                file.writestr(zipfile.ZipInfo(name, EPOCH), content)
+                sums.append(f"{hashlib.sha256(content).hexdigest()}  {name}\n")
+            file.writestr(zipfile.ZipInfo(SUMS, EPOCH), "".join(sums))
+        if isinstance(sink, io.BytesIO):  # for a pipe or a device, in which a zip cannot go back
+            beside.write_bytes(sink.getvalue())
 
 
-def _write(place: Path | io.BytesIO, texts: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
-    with zipfile.ZipFile(place, "w", zipfile.ZIP_STORED) as file:
-        sums = []
-
-        def write(name: str, content: bytes) -> None:
-            file.writestr(zipfile.ZipInfo(name, EPOCH), content)
-            sums.append(f"{hashlib.sha256(content).hexdigest()}  {name}\n")
-
-        for name, value in texts.items():
-            content = json.dumps(value, indent=1).encode()
-            if len(content) > MOST_JSON:
-                raise ValueError(f"{name} would have {len(content)} bytes, and {MOST_JSON} are the most there may be")
-            write(name, content)
-        for name, values in arrays.items():
-            buffer = io.BytesIO()
-            np.save(buffer, np.asarray(values, dtype=FLOAT), allow_pickle=False)
-            write(f"{name}.npy", buffer.getvalue())
-        file.writestr(zipfile.ZipInfo(SUMS, EPOCH), "".join(sums))
+def _contents(texts: Mapping[str, Any], arrays: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:
+    """Members of an archive, by name."""
+    for name, value in texts.items():
+        content = json.dumps(value, indent=1).encode()
+        if len(content) > MOST_JSON:
+            raise ValueError(f"{name} would have {len(content)} bytes, and {MOST_JSON} are the most there may be")
+        yield name, content
+    for name, values in arrays.items():
+        array = np.asarray(values, dtype=FLOAT)
+        yield f"{name}.npy", ArraySpec(array.shape).head + array.tobytes()

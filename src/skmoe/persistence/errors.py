@@ -10,7 +10,7 @@ MOST_SAID = 300  # characters of another library's message, or of a name in a fi
 
 
 class ModelFileError(ValueError):
-    """A model file or checkpoint that is damaged, is none, or is of another version; the message says which.
+    """A model file or checkpoint that is damaged, is none, or is of another format; the message says which.
 
     It is a `ValueError`. `skmoe.load` and the setting `checkpoint` of the estimators raise it for whatever is wrong
     inside a file; a file that is not there is a `FileNotFoundError`.

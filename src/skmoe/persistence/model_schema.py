@@ -1,8 +1,7 @@
-"""What a model file holds: its members, the shapes of its arrays in symbols, and what their values may be.
+"""What a model file holds: ``model.json``, and arrays whose shapes follow from it, with what their values may be.
 
-Symbols: k experts of p predictors, d inputs, q = k (p + 1) (d + 1) + k parameters of experts, gate and noise with those
-that are fixed; m models that are averaged, with e experts together. ``model.json`` says what they are, and every array
-has to agree. A regressor's experts have one predictor, a classifier's one for each class but the first.
+The parameters of the model and of those that are averaged with it stand one after the other along their experts, as
+``experts`` counts them. A regressor's experts have one predictor, a classifier's one for each class but the first.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from itertools import pairwise
-from math import exp
+from math import exp, inf
 from typing import Any
 
 from skmoe.arrays.sizes import LARGEST
@@ -40,30 +39,23 @@ from skmoe.persistence.plain import (
     whole,
 )
 from skmoe.tables.encoder import OF_THE_TABLE, TableEncoder
-from skmoe.tables.relations import RelationKind
+from skmoe.tables.relations import Relation
 
 __all__ = [
-    "ARRAYS",
-    "AT_ORIGIN",
-    "CLASSIFIER_SETTINGS",
-    "COVARIANCES",
+    "COEFFICIENT",
     "FORMAT",
-    "HELD",
-    "KINDS",
-    "MEMBER_ARRAYS",
-    "MEMBER_HELD",
     "NUMBERS",
-    "PROFILE",
+    "OPTIONAL",
+    "PARAMETERS",
     "SETTINGS",
     "TABLE",
     "arrays_of",
     "family_from",
     "family_record",
     "header_check",
-    "symbols",
 ]
 
-FORMAT = 5
+FORMAT = 6
 ROUNDING = 1e-9  # relative; a value on the very bound counts as inside
 
 MOST_COEFFICIENT = 1e15 * LARGEST
@@ -72,57 +64,8 @@ nearly repeat each other and gates that separate the rows take further by some t
 COEFFICIENT = Values(least=-MOST_COEFFICIENT, most=MOST_COEFFICIENT)
 POSITIVE, UP_TO_ONE = Values(above=0.0, most=MOST_COEFFICIENT), Values(least=0.0, most=1.0 + 1e-6, share=True)
 COVARIANCE = Values(symmetric=True)
-
-ARRAYS = {
-    "expert_coef_": ArraySpec(("k", "d"), COEFFICIENT),
-    "expert_intercept_": ArraySpec(("k",), COEFFICIENT),
-    "gate_coef_": ArraySpec(("k", "d"), COEFFICIENT),
-    "gate_intercept_": ArraySpec(("k",), COEFFICIENT),
-    "noise_scale_": ArraySpec(("k",), POSITIVE),
-    "shares_": ArraySpec(("k",), UP_TO_ONE),
-    "dof_": ArraySpec(("k",), Values(above=0.0, infinite=True)),
-    "stability_": ArraySpec(("k",), Values(least=0.0, most=1.0, nan=True)),
-    "plug_in_scale": ArraySpec(("k",), POSITIVE),
-    "member_weights": ArraySpec(("m",), UP_TO_ONE),
-}
-NOT_IDENTIFIED = {
-    "noise_scale_": ArraySpec(("k",), replace(POSITIVE, nan=True)),
-    "dof_": ArraySpec(("k",), Values(least=0.0, infinite=True)),
-}
-"""Of one expert that the data do not identify: it may have as many coefficients as rows, and an unknown noise."""
-CLASSIFIER_ARRAYS = {name: ARRAYS[name] for name in ("gate_coef_", "gate_intercept_", "shares_", "stability_")} | {
-    "expert_coef_": ArraySpec(("k", "p", "d"), COEFFICIENT),
-    "expert_intercept_": ArraySpec(("k", "p"), COEFFICIENT),
-    "member_weights": ARRAYS["member_weights"],
-}
-COVARIANCES = {
-    "covariance_": ArraySpec(("q", "q"), COVARIANCE),
-    "covariance_robust_": ArraySpec(("q", "q"), COVARIANCE),
-}
-"""There where the data identify the model (``identified_``), and only there."""
-PROFILE = {"profile_intervals_": ArraySpec(("q", 2))}
-"""There where ``model.json`` says that the profile likelihood was followed."""
-AT_ORIGIN = {
-    "expert_intercept_at_origin": ArraySpec(("k",), COEFFICIENT),
-    "gate_intercept_at_origin": ArraySpec(("k",), COEFFICIENT),
-}
-COVARIANCE_AT_ORIGIN = {"covariance_at_origin_": ArraySpec(("q", "q"), COVARIANCE)}
-"""There where ``model.json`` names an origin, since columns of the fit lay far from zero."""
-MEMBER_ARRAYS = {
-    "member_A": ArraySpec(("e", "d"), COEFFICIENT),
-    "member_b": ArraySpec(("e",), COEFFICIENT),
-    "member_W": ArraySpec(("e", "d"), COEFFICIENT),
-    "member_c": ArraySpec(("e",), COEFFICIENT),
-    "member_sigma": ArraySpec(("e",), POSITIVE),
-}
-"""Of the models that are averaged, one after the other; there where any are."""
-
-SEVERAL = {"member_A": ArraySpec(("e", "p", "d"), COEFFICIENT), "member_b": ArraySpec(("e", "p"), COEFFICIENT)}
-"""The same of experts with several predictors."""
-HELD = {"largest_predictor": ArraySpec(("k",), Values(infinite=True))}
-MEMBER_HELD = {"member_largest": ArraySpec(("e",), Values(infinite=True))}
-"""Largest predictors, of the model and of those that are averaged, infinite where they are not held; there where
-``model.json`` says that any are."""
+PARAMETERS = ("A", "b", "W", "c", "sigma", "largest")  # of `MoEParameters`; `largest` is infinite where nothing is held
+OPTIONAL = ("covariance_", "covariance_robust_", "covariance_at_origin_", "profile_intervals_")  # None if not there
 
 SETTINGS = (
     "activation",
@@ -146,10 +89,6 @@ SETTINGS = (
 )
 """Settings of the estimator that are kept. Never one that names a path, or holds code: a file comes from anywhere."""
 
-CLASSIFIER_SETTINGS = tuple(
-    name for name in SETTINGS if name not in ("activation", "calibration", "method", "noise", "spectral_options")
-)
-
 NUMBERS: dict[str, Check] = {
     "n_experts_": whole(1),
     "n_parameters_": whole(1),
@@ -170,25 +109,11 @@ CALIBRATION = record(
         "dof": number(LEAST_DOF * (1 - ROUNDING), infinite=True),
     }
 )
-RELATION = record(
-    {
-        "kind": one_of(*map(str, RelationKind)),
-        "columns": listed(text),
-        "slopes": listed(ANY_NUMBER),
-        "constant": ANY_NUMBER,
-        "error": ANY_NUMBER,
-        "function": text,
-        "values": whole(),
-        "rows": whole(),
-        "sources": listed(text),
-    }
-)
 COLUMNS = either(nothing, listed(either(text, whole(-(2**63)))))  # that experts or gate look at, by name or place
 FREE: Check = lambda value, where: None  # noqa: E731 - checked by the estimator itself, when it is built
 TABLE = of_type(TableEncoder, without=OF_THE_TABLE)
 CATEGORICAL = either(nothing, text, listed(either(text, whole())))
 LABEL = either(text, boolean, whole(-(2**63)), number())
-KINDS = ("regressor", "classifier")
 TWO_COLUMN_TYPES: dict[str, type[Family]] = {
     "binomial trials": TrialsFamily,
     "poisson exposure": PoissonExposureFamily,
@@ -240,34 +165,29 @@ def _family(k: int) -> Check:
     return check
 
 
-def header_check(d: int, k: int, kind: str = "regressor") -> Check:
+def header_check(d: int, k: int) -> Check:
     """The check of ``model.json`` for a model of k experts over d inputs."""
-    settings = SETTINGS if kind == "regressor" else CLASSIFIER_SETTINGS
-    more: dict[str, Check] = {"family": _family(k)} if kind == "regressor" else {}
+    settings = dict.fromkeys(SETTINGS, FREE) | {"activation": one_of(*ACTIVATIONS), "categorical": CATEGORICAL}
     return record(
         {
             "format": one_of(FORMAT),
-            "settings": record(
-                {},
-                {name: FREE for name in settings}
-                | dict.fromkeys(("expert_features", "gate_features"), COLUMNS)
-                | {"categorical": CATEGORICAL}
-                | ({"activation": one_of(*ACTIVATIONS)} if kind == "regressor" else {}),
-            ),
+            "settings": record({}, settings | dict.fromkeys(("expert_features", "gate_features"), COLUMNS)),
+            "family": either(nothing, _family(k)),
+            "classes": either(nothing, _classes),
             "numbers": record(NUMBERS),
             "history": _history(d, k),
             "calibration": either(nothing, CALIBRATION),
-            "members": listed(whole(1)),
+            "experts": listed(whole(1)),
+            "feature_names": either(nothing, listed(text, d)),
+            "columns": either(nothing, listed(text)),
+            "origin": either(nothing, listed(number(), d)),
+            "profiled": boolean,
         }
-        | ({"kind": one_of(kind), "classes": _classes} if kind == "classifier" else {}),
-        {"feature_names": listed(text, d), "columns": listed(text), "origin": listed(number(), d), "kind": one_of(kind)}
-        | dict.fromkeys(("profiled", "held"), one_of(True))
-        | more,
     )
 
 
 def _history(d: int, k: int) -> Check:
-    """How the search went; what files of earlier formats lack is optional."""
+    """The check of how the search went."""
     inputs = record(
         {
             "skewness": ANY_NUMBER,
@@ -276,8 +196,10 @@ def _history(d: int, k: int) -> Check:
             "rank": whole(),
             "columns": whole(),
             "gate_along_experts": ANY_NUMBER,
-        },
-        {"total": number(above=0.0), "low": listed(number(), d), "high": listed(number(), d)},
+            "total": number(above=0.0),
+            "low": listed(number(), d),
+            "high": listed(number(), d),
+        }
     )
     return record(
         {
@@ -299,16 +221,14 @@ def _history(d: int, k: int) -> Check:
             "inputs": inputs,
             "rows": whole(1),
             "searched": whole(1),
-        },
-        {
             "limited": boolean,
-            "relations": listed(RELATION),
+            "relations": listed(of_type(Relation)),
             "folds": whole(),
             "fold_rows": whole(),
             "weighted": boolean,
             "regimes": listed(_regime(d, k), k),
             "coverage": listed(row(number(0.0), number(0.0))),
-        },
+        }
     )
 
 
@@ -330,31 +250,29 @@ def _regime(d: int, k: int) -> Check:
     )
 
 
-def arrays_of(header: Mapping[str, Any], always: Mapping[str, ArraySpec] = ARRAYS) -> dict[str, ArraySpec]:
-    """Arrays that a file has to hold, by ``model.json``, beside those that every file of its format holds."""
-    identified = header["numbers"]["identified_"]
-    more = COVARIANCES if identified else {}
-    if "profiled" in header:
-        more = {**more, **PROFILE}
-    if "origin" in header:
-        more = {**more, **AT_ORIGIN, **(COVARIANCE_AT_ORIGIN if identified else {})}
-    members = MEMBER_ARRAYS if header["members"] else {}
-    if not identified and header["numbers"]["n_experts_"] == 1:
-        always = {**always, **{name: spec for name, spec in NOT_IDENTIFIED.items() if name in always}}
-    if "held" in header:
-        more, members = {**more, **HELD}, {**members, **(MEMBER_HELD if members else {})}
-    if "classes" in header:
-        always = CLASSIFIER_ARRAYS
-        if len(header["classes"]) > 2:
-            several = {"expert_intercept_at_origin": ArraySpec(("k", "p"), COEFFICIENT)}
-            more = {**more, **(several if "origin" in header else {})}
-            members = {**members, **(SEVERAL if members else {})}
-    return {**always, **more, **members}
-
-
-def symbols(header: Mapping[str, Any]) -> dict[str, int]:
-    """What the symbols stand for, by ``model.json``."""
-    k, d = header["numbers"]["n_experts_"], header["numbers"]["n_features_in_"]
-    p = len(header["classes"]) - 1 if "classes" in header else 1
-    q = k * (p + 1) * (d + 1) + k
-    return {"k": k, "d": d, "p": p, "q": q, "m": len(header["members"]), "e": sum(header["members"])}
+def arrays_of(header: Mapping[str, Any]) -> dict[str, ArraySpec]:
+    """Arrays that a file has to hold, by ``model.json``."""
+    numbers, experts = header["numbers"], header["experts"]
+    k, d, e, identified = numbers["n_experts_"], numbers["n_features_in_"], sum(experts), numbers["identified_"]
+    predictors = 1 if header["classes"] is None else len(header["classes"]) - 1
+    several = () if predictors == 1 else (predictors,)
+    q = k * (predictors + 1) * (d + 1) + k  # parameters of experts, gate and noise with those that are fixed
+    found = {
+        "A": ArraySpec((e, *several, d), COEFFICIENT),
+        "b": ArraySpec((e, *several), COEFFICIENT),
+        "W": ArraySpec((e, d), COEFFICIENT),
+        "c": ArraySpec((e,), COEFFICIENT),
+        "sigma": ArraySpec((e,), POSITIVE),
+        "largest": ArraySpec((e,), Values(infinite=True)),
+        "shares_": ArraySpec((k,), UP_TO_ONE),
+        "stability_": ArraySpec((k,), Values(least=0.0, most=1.0, nan=True)),
+        "member_weights_": ArraySpec((len(experts) - 1,), UP_TO_ONE),
+    }
+    if header["classes"] is None:
+        # one expert that the data do not identify may have as many coefficients as rows, and an unknown noise
+        unknown = k == 1 and not identified
+        found["noise_scale_"] = ArraySpec((k,), replace(POSITIVE, nan=unknown))
+        found["dof_"] = ArraySpec((k,), Values(least=0.0, above=-inf if unknown else 0.0, infinite=True))
+    covariances = OPTIONAL[: 2 if header["origin"] is None else 3] if identified else ()
+    found |= dict.fromkeys(covariances, ArraySpec((q, q), COVARIANCE))
+    return found | ({"profile_intervals_": ArraySpec((q, 2))} if header["profiled"] else {})

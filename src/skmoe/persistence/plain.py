@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
+from enum import StrEnum
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
@@ -170,7 +171,7 @@ def record(needed: Mapping[str, Check], optional: Mapping[str, Check] | None = N
 
 
 def of_type(annotation: Any, *, without: tuple[str, ...] = ()) -> Check:
-    """A check by a type: of plain values, tuples, unions and dataclasses of them, which JSON holds as records.
+    """A check by a type: of plain values, names, tuples, unions and dataclasses of them, which JSON holds as records.
 
     Parameters
     ----------
@@ -183,6 +184,8 @@ def of_type(annotation: Any, *, without: tuple[str, ...] = ()) -> Check:
         written = [f for f in fields(annotation) if f.name not in without]
         needed = {f.name: of_type(hints[f.name]) for f in written if f.default is MISSING}
         return record(needed, {f.name: of_type(hints[f.name]) for f in written if f.default is not MISSING})
+    if isinstance(annotation, type) and issubclass(annotation, StrEnum):
+        return one_of(*map(str, annotation))
     if get_origin(annotation) in (Union, UnionType):
         return either(*map(of_type, get_args(annotation)))
     if get_origin(annotation) is tuple:

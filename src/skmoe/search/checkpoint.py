@@ -16,7 +16,7 @@ import numpy as np
 from skmoe.arrays.visible import visible
 from skmoe.likelihood import Theta
 from skmoe.persistence.archive import Archive, ArraySpec, Values, opened, write_archive
-from skmoe.persistence.errors import ModelFileError, reason
+from skmoe.persistence.errors import ModelFileError
 from skmoe.persistence.plain import one_of, record, row, text, whole
 from skmoe.tables.writing import prove_writable
 
@@ -24,6 +24,7 @@ __all__ = ["Checkpoint"]
 
 FORMAT = 3
 HEADER = "checkpoint.json"
+REFUSAL = "is damaged or no checkpoint of skmoe ({}); delete it, or choose another path"
 GENERATORS = ("PCG64", "PCG64DXSM")  # whose state is two whole numbers without constraints
 _BITS_128 = whole(0, 2**128 - 1)
 STATE = record(
@@ -72,31 +73,18 @@ class Checkpoint:
             )
         prove_writable(path, "checkpoint")
         if self.path.exists():
-            self._open()
-
-    def _open(self) -> None:
-        try:
-            with opened(self.path) as archive:
+            with opened(path, REFUSAL) as archive:
                 self._read(archive)
-        except ModelFileError:
-            raise
-        except Exception as error:  # whatever a damaged file makes a library raise, it is one refusal here
-            raise ModelFileError(
-                f"{self._shown} is damaged or no checkpoint of skmoe ({reason(error)}); delete it, or choose another "
-                "path"
-            ) from error
 
     def _read(self, archive: Archive) -> None:
-        if HEADER not in archive.members and "header.npy" in archive.members:
-            raise self._of_another_version()
         header = archive.json(HEADER)
         version = header.get("format") if isinstance(header, dict) else None
         if type(version) is not int:
             raise ValueError(f"{HEADER} names no format")
         if version != FORMAT:
-            raise self._of_another_version()
-        if archive.sums is None:
-            raise ValueError("its checksums are missing")
+            raise ModelFileError(
+                f"checkpoint {self._shown} is of another version of skmoe; delete it, or choose another path"
+            )
         stages = header.get("stages")
         if not isinstance(stages, dict) or not all(k.isascii() and k.isdecimal() and int(k) > 0 for k in stages):
             raise ValueError("its stages are not numbers of experts")
@@ -112,8 +100,7 @@ class Checkpoint:
         )(header, HEADER)
         self._refuse_another_fit(header)
         specs = {name: spec for k in stages for name, spec in self._specs(int(k)).items()}
-        archive.refuse_others({HEADER} | {f"{name}.npy" for name in specs})
-        arrays = archive.arrays(specs, {})
+        arrays = archive.arrays(specs, {HEADER})
         self.states = {int(k): state for k, state in stages.items()}
         self.points = {k: Theta(*(arrays[name] for name in self._specs(k))) for k in self.states}
 
@@ -125,11 +112,6 @@ class Checkpoint:
             f"W_{k}": ArraySpec((k - 1, gate)),
             f"sigma_{k}": ArraySpec((k,), Values(above=0.0)),
         }
-
-    def _of_another_version(self) -> ModelFileError:
-        return ModelFileError(
-            f"checkpoint {self._shown} is of another version of skmoe; delete it, or choose another path"
-        )
 
     def _refuse_another_fit(self, header: Mapping[str, Any]) -> None:
         names = [*self.settings, *(name for name in header["settings"] if name not in self.settings)]

@@ -40,8 +40,7 @@ class Relation:
 
     Parameters
     ----------
-    kind : str
-        One of `RelationKind`.
+    kind : RelationKind
     columns : tuple of str
         Names of the inputs or columns.
     slopes : tuple of float
@@ -60,7 +59,7 @@ class Relation:
         Columns of the caller's table that may be left out for it.
     """
 
-    kind: str
+    kind: RelationKind
     columns: tuple[str, ...]
     slopes: tuple[float, ...] = ()
     constant: float = 0.0
