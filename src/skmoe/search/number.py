@@ -111,7 +111,7 @@ def choose(task: Task, n_experts: int | str, averaging: int, rng: np.random.Gene
     if fixed:
         return _of_number(task, folds, numbers[0], chosen, rng)
     strengths = [task.penalty]
-    if averaging and chosen and task.few_rows(2):
+    if averaging and chosen and folds.n < config.folds.most_rows:
         strengths.append(config.folds.ensemble_penalty)
     starts = max(config.folds.starts, -(-averaging // len(folds.parts)))
     tried: list[Tried] = []
