@@ -17,7 +17,7 @@ def test_page_has_the_recorded_figures():
     assert shown.keys() == RECORDED.keys()
     for name, figures in shown.items():
         parts = [RECORDED[name][method][what] for method in ("default", "plain") for what in ("mean", "sd", "worst")]
-        assert list(figures) == [f"{value:.3f}".lstrip("0") for value in parts], name
+        assert list(figures) == [f"{value:.3f}" for value in parts], name
 
 
 def test_script_gives_a_recorded_figure_again():

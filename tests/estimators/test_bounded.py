@@ -175,7 +175,7 @@ def test_counts_and_exposures_that_cannot_be_are_refused(wrong):
 
 
 def test_proportions_without_trials_are_refused():
-    with pytest.raises(ValueError, match="needs the numbers of trials, as sample_weight"):
+    with pytest.raises(ValueError, match="needs the numbers of trials"):
         MoERegressor(1, family="binomial").fit(np.zeros((3, 1)), [0.2, 0.5, 1.0])
 
 

@@ -258,7 +258,7 @@ def many(tmp_path_factory):
     quick = {"n_init": 1, "calibration": None, "penalty": 0.3, "random_state": 0}
     folder = tmp_path_factory.mktemp("many")
     found = {}
-    twelve, one = MoERegressor(12, **quick).fit(X, y), MoERegressor(1).fit(X[["c"]][:50], y[:50])
+    twelve, one = MoERegressor(12, **quick | {"n_init": 10}).fit(X, y), MoERegressor(1).fit(X[["c"]][:50], y[:50])
     text, salaries = table_with_text()
     two = MoERegressor(2, **quick).fit(text, salaries)
     for name, fitted, *rows in (("twelve", twelve, X, y), ("one", one, X[["c"]], y), ("text", two, text, salaries)):

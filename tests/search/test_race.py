@@ -176,3 +176,14 @@ def test_search_runs_on_every_array_library(xp):
     problem = standard_problem(xp.asarray(X), xp.asarray(y), 2, noise="per-expert")
     fit = Search(problem, np.random.default_rng(0)).run()
     assert fit.log_likelihood > np.mean(truth.log_density(X, y))
+
+
+def test_experts_that_nothing_is_lost_without_are_replaced_together():
+    """Twelve regimes along one input: rounds that replaced one expert at a time left three of them without rows."""
+    rng = np.random.default_rng(1)
+    X = np.column_stack([rng.uniform(-6, 6, 1200), rng.standard_normal(1200)])
+    z = np.digitize(X[:, 0], np.arange(-5, 6))
+    y = 10.0 * (5 * z % 12) + X[:, 1] * (-1.0) ** z + 0.2 * rng.standard_normal(1200)
+    problem = standard_problem(X, y, 12, noise="per-expert", penalty=0.3)
+    fit = Search(problem, np.random.default_rng(0)).run()
+    assert np.min(fit.share) > 0.06

@@ -18,7 +18,7 @@ from skmoe.search.records import Start, StartKind
 from skmoe.search.removal import removal_losses
 from skmoe.search.splits import grown_starts
 
-__all__ = ["grow_and_prune", "prune", "reweighted_restarts", "shrink_and_split"]
+__all__ = ["grow_and_prune", "prune", "reweighted_restarts", "shrink_and_split", "unused_experts"]
 
 AT_A_TIME = 4  # superfluous experts of which one is removed before the losses are computed again
 FAR = 2.5  # standard deviations along a direction beyond which weights grow no more
@@ -74,15 +74,25 @@ def grow_and_prune(
 def shrink_and_split(
     problem: Problem, theta: Theta, config: SearchConfig, rng: np.random.Generator, on_step: OnStep | None = None
 ) -> list[Start]:
-    """Return starts with each expert in turn removed, the others run for a while, and one of them split."""
-    order = np.argsort(removal_losses(problem, ThetaBatch.of([theta]))[0], kind="stable")[: config.moves.splits]
-    kept = np.array([np.delete(np.arange(problem.k), j) for j in order])
+    """Return starts with each expert in turn removed, the others run for a while, and one of them split.
+
+    Experts that nothing is lost without are all removed at once, and as many others split.
+    """
+    unused = unused_experts(problem, theta, config)
+    order = np.argsort(removal_losses(problem, ThetaBatch.of([theta]))[0], kind="stable")
+    removed = [[j] for j in order[: config.moves.splits]] if len(unused) < 2 else [unused[: problem.k // 2]]
+    kept = np.array([np.delete(np.arange(problem.k), gone) for gone in removed])
     W = np.append(theta.W, np.zeros((1, problem.Dg)), axis=0)
     fewer = ThetaBatch(theta.A[kept], W[kept], theta.sigma[kept])
-    optimiser = make_optimiser(problem.with_experts(problem.k - 1), fewer, on_step=on_step)
+    optimiser = make_optimiser(problem.with_experts(kept.shape[1]), fewer, on_step=on_step)
     _run_briefly(optimiser, config)
     thetas = [optimiser.batch.theta(i) for i in range(len(optimiser))]
-    return grown_starts(problem, thetas, config, rng, max(1, config.moves.splits // problem.k))
+    return grown_starts(problem, thetas, config, rng, max(1, config.moves.splits // len(kept)))
+
+
+def unused_experts(problem: Problem, theta: Theta, config: SearchConfig) -> np.ndarray:
+    """Return the experts that nothing is lost without, in total log-likelihood."""
+    return np.flatnonzero(removal_losses(problem, ThetaBatch.of([theta]))[0] < config.race.same)
 
 
 def _run_briefly(optimiser: BatchOptimiser, config: SearchConfig) -> None:

@@ -21,7 +21,7 @@ from skmoe.search.batch_optimiser import BatchOptimiser
 from skmoe.search.config import SearchConfig
 from skmoe.search.finish import Fit, maximise, newton_is_costly
 from skmoe.search.optimiser import Optimiser
-from skmoe.search.perturbations import grow_and_prune, reweighted_restarts, shrink_and_split
+from skmoe.search.perturbations import grow_and_prune, reweighted_restarts, shrink_and_split, unused_experts
 from skmoe.search.records import Control, Stage, Start, StartKind, StartRecord
 from skmoe.search.results import RunResult, best_optima, better, count_agreeing, distinct, ranked, run_all
 from skmoe.search.splits import drop_and_split
@@ -244,19 +244,28 @@ class Search:
         """Return the starts of one round, and for each the objective of the result that it comes from.
 
         The population in turn is restarted on reweighted rows; the best result that is not `done` gets one expert
-        more that is pruned again, and one less that is replaced by a split.
+        more that is pruned again, and one less that is replaced by a split. Where nothing is lost without several of
+        its experts, others are split in their place, and nothing else is tried.
         """
         config, rng = self.config, self.rng
-        origins = [population[i % len(population)] for i in range(subsample.k * config.moves.reweighted)]
+        best = next((result for result in population if result.objective not in done), None)
+        if best is None or not config.moves.splits:
+            perturbations, lacking = [], False
+        else:
+            done.add(best.objective)
+            lacking = len(unused_experts(subsample, best.start.theta, config)) > 1
+            perturbations = [shrink_and_split] if subsample.k > 2 else []
+            perturbations += [] if lacking else [grow_and_prune]
+        origins = [
+            population[i % len(population)] for i in range(0 if lacking else subsample.k * config.moves.reweighted)
+        ]
         thetas = [result.start.theta for result in origins]
         starts = reweighted_restarts(subsample, thetas, config, rng, self._on_run) if thetas else []
-        best = next((result for result in population if result.objective not in done), None)
-        if best is not None and config.moves.splits:
-            done.add(best.objective)
-            for perturb in (grow_and_prune, shrink_and_split) if subsample.k > 2 else (grow_and_prune,):
-                found = perturb(subsample, best.start.theta, config, rng, self._on_run)
-                starts += found
-                origins += [best] * len(found)
+        for perturb in perturbations:
+            assert best is not None
+            found = perturb(subsample, best.start.theta, config, rng, self._on_run)
+            starts += found
+            origins += [best] * len(found)
         return starts, [result.objective for result in origins]
 
     # -- all rows -----------------------------------------------------------------------------------------------------
