@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from problems import standard_problem
-from skmoe import make_moe
+from skmoe import MoERegressor, make_moe
 from skmoe.likelihood import mean_log_likelihood
 from skmoe.search.config import SearchConfig
 from skmoe.search.finish import maximise
@@ -179,11 +179,10 @@ def test_search_runs_on_every_array_library(xp):
 
 
 def test_experts_that_nothing_is_lost_without_are_replaced_together():
-    """Twelve regimes along one input: rounds that replaced one expert at a time left three of them without rows."""
+    """Ten regimes along one input: rounds that replaced one expert at a time left one of them without rows."""
     rng = np.random.default_rng(1)
-    X = np.column_stack([rng.uniform(-6, 6, 1200), rng.standard_normal(1200)])
-    z = np.digitize(X[:, 0], np.arange(-5, 6))
-    y = 10.0 * (5 * z % 12) + X[:, 1] * (-1.0) ** z + 0.2 * rng.standard_normal(1200)
-    problem = standard_problem(X, y, 12, noise="per-expert", penalty=0.3)
-    fit = Search(problem, np.random.default_rng(0)).run()
-    assert np.min(fit.share) > 0.06
+    X = np.column_stack([rng.uniform(-5, 5, 1000), rng.standard_normal(1000)])
+    z = np.digitize(X[:, 0], np.arange(-4, 5))
+    y = 10.0 * (5 * z % 12) + X[:, 1] * (-1.0) ** z + 0.2 * rng.standard_normal(1000)
+    model = MoERegressor(10, penalty=0.3, calibration=None, random_state=1).fit(X, y)
+    assert np.min(model.shares_) > 0.05

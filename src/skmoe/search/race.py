@@ -253,7 +253,7 @@ class Search:
             perturbations, lacking = [], False
         else:
             done.add(best.objective)
-            lacking = len(unused_experts(subsample, best.start.theta, config)) > 1
+            lacking = subsample.k > 2 and len(unused_experts(subsample, best.start.theta, config)) > 1
             perturbations = [shrink_and_split] if subsample.k > 2 else []
             perturbations += [] if lacking else [grow_and_prune]
         origins = [
