@@ -161,7 +161,7 @@ def test_input_law_is_that_of_the_experts_inputs_without_a_gate(table):
 
 @pytest.mark.parametrize("part", PARTS)
 def test_other_holders_of_rows_give_the_same(table, part, xp):
-    X, y = table[0][["a", "b", "c"]].to_numpy(), table[1]
+    X, y = table[0][["a", "b", "c"]].to_numpy(copy=True), np.array(table[1])
     reference, rows = MoERegressor(**FEW, penalty=0.3, **part).fit(X, y), xp.asarray(X)
     model = MoERegressor(**FEW, penalty=0.3, **part).fit(rows, xp.asarray(y))
     assert model.log_likelihood_ == pytest.approx(reference.log_likelihood_, abs=1e-6)
