@@ -18,7 +18,7 @@ from skmoe.search.records import Start, StartKind
 from skmoe.search.removal import removal_losses
 from skmoe.search.splits import grown_starts
 
-__all__ = ["grow_and_prune", "prune", "reweighted_restarts", "shrink_and_split", "unused_experts"]
+__all__ = ["experts_to_remove", "grow_and_prune", "prune", "reweighted_restarts", "shrink_and_split"]
 
 AT_A_TIME = 4  # superfluous experts of which one is removed before the losses are computed again
 FAR = 2.5  # standard deviations along a direction beyond which weights grow no more
@@ -71,28 +71,31 @@ def grow_and_prune(
     return [Start(f"re{start.name}", StartKind.SPLIT, batch.theta(i)) for i, start in enumerate(starts)]
 
 
-def shrink_and_split(
-    problem: Problem, theta: Theta, config: SearchConfig, rng: np.random.Generator, on_step: OnStep | None = None
-) -> list[Start]:
-    """Return starts with each expert in turn removed, the others run for a while, and one of them split.
+def experts_to_remove(problem: Problem, theta: Theta, config: SearchConfig) -> list[np.ndarray]:
+    """Return groups of experts to remove: several that nothing is lost without as one group, else each by itself."""
+    losses = removal_losses(problem, ThetaBatch.of([theta]))[0]
+    unused = np.flatnonzero(losses < config.race.same)
+    if len(unused) > 1:
+        return [unused[: problem.k // 2]]
+    return [np.array([j]) for j in np.argsort(losses, kind="stable")[: config.moves.splits]]
 
-    Experts that nothing is lost without are all removed at once, and as many others split.
-    """
-    unused = unused_experts(problem, theta, config)
-    order = np.argsort(removal_losses(problem, ThetaBatch.of([theta]))[0], kind="stable")
-    removed = [[j] for j in order[: config.moves.splits]] if len(unused) < 2 else [unused[: problem.k // 2]]
-    kept = np.array([np.delete(np.arange(problem.k), gone) for gone in removed])
+
+def shrink_and_split(
+    problem: Problem,
+    theta: Theta,
+    groups: list[np.ndarray],
+    config: SearchConfig,
+    rng: np.random.Generator,
+    on_step: OnStep | None = None,
+) -> list[Start]:
+    """Return starts with each group of experts removed, the others run for a while, and as many of them split."""
+    kept = np.array([np.delete(np.arange(problem.k), group) for group in groups])
     W = np.append(theta.W, np.zeros((1, problem.Dg)), axis=0)
     fewer = ThetaBatch(theta.A[kept], W[kept], theta.sigma[kept])
     optimiser = make_optimiser(problem.with_experts(kept.shape[1]), fewer, on_step=on_step)
     _run_briefly(optimiser, config)
     thetas = [optimiser.batch.theta(i) for i in range(len(optimiser))]
-    return grown_starts(problem, thetas, config, rng, max(1, config.moves.splits // len(kept)))
-
-
-def unused_experts(problem: Problem, theta: Theta, config: SearchConfig) -> np.ndarray:
-    """Return the experts that nothing is lost without, in total log-likelihood."""
-    return np.flatnonzero(removal_losses(problem, ThetaBatch.of([theta]))[0] < config.race.same)
+    return grown_starts(problem, thetas, config, rng, max(1, config.moves.splits // len(groups)))
 
 
 def _run_briefly(optimiser: BatchOptimiser, config: SearchConfig) -> None:

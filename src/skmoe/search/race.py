@@ -21,7 +21,7 @@ from skmoe.search.batch_optimiser import BatchOptimiser
 from skmoe.search.config import SearchConfig
 from skmoe.search.finish import Fit, maximise, newton_is_costly
 from skmoe.search.optimiser import Optimiser
-from skmoe.search.perturbations import grow_and_prune, reweighted_restarts, shrink_and_split, unused_experts
+from skmoe.search.perturbations import experts_to_remove, grow_and_prune, reweighted_restarts, shrink_and_split
 from skmoe.search.records import Control, Stage, Start, StartKind, StartRecord
 from skmoe.search.results import RunResult, best_optima, better, count_agreeing, distinct, ranked, run_all
 from skmoe.search.splits import drop_and_split
@@ -248,22 +248,21 @@ class Search:
         its experts, others are split in their place, and nothing else is tried.
         """
         config, rng = self.config, self.rng
-        best = next((result for result in population if result.objective not in done), None)
-        if best is None or not config.moves.splits:
-            perturbations, lacking = [], False
-        else:
-            done.add(best.objective)
-            lacking = subsample.k > 2 and len(unused_experts(subsample, best.start.theta, config)) > 1
-            perturbations = [shrink_and_split] if subsample.k > 2 else []
-            perturbations += [] if lacking else [grow_and_prune]
-        origins = [
-            population[i % len(population)] for i in range(0 if lacking else subsample.k * config.moves.reweighted)
-        ]
+        untried = (result for result in population if result.objective not in done)
+        best = next(untried, None) if config.moves.splits else None
+        groups: list[np.ndarray] = []
+        if best is not None and subsample.k > 2:
+            groups = experts_to_remove(subsample, best.start.theta, config)
+        together = len(groups) == 1
+        count = 0 if together else subsample.k * config.moves.reweighted
+        origins = [population[i % len(population)] for i in range(count)]
         thetas = [result.start.theta for result in origins]
         starts = reweighted_restarts(subsample, thetas, config, rng, self._on_run) if thetas else []
-        for perturb in perturbations:
-            assert best is not None
-            found = perturb(subsample, best.start.theta, config, rng, self._on_run)
+        if best is not None:
+            done.add(best.objective)
+            theta = best.start.theta
+            found = shrink_and_split(subsample, theta, groups, config, rng, self._on_run) if groups else []
+            found += [] if together else grow_and_prune(subsample, theta, config, rng, self._on_run)
             starts += found
             origins += [best] * len(found)
         return starts, [result.objective for result in origins]
