@@ -10,28 +10,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from skmoe.arrays.blocks import sum_over_blocks
-from skmoe.arrays.namespaces import Array, array_namespace, exponentiate, on_accelerator, to_device, to_numpy
+from skmoe.arrays.namespaces import Array, array_namespace, on_accelerator, to_device, to_numpy
 from skmoe.arrays.products import unpack_symmetric, weighted_grams
 from skmoe.likelihood.fused import BLOCK_DOUBLES as COMPILED_DOUBLES
 from skmoe.likelihood.fused import fused_sums, is_compiled
 from skmoe.likelihood.problem import Problem
 from skmoe.likelihood.rows import Block
 from skmoe.likelihood.theta import Theta
-from skmoe.model.channels import as_channels, expert_blocks, outputs_first, times, with_predictors
-from skmoe.model.family import Family, Law
+from skmoe.model.channels import as_channels, expert_blocks, times
 from skmoe.model.gate import with_zero_row
+from skmoe.model.posterior import Posterior, posterior
 
 __all__ = [
-    "BatchPosterior",
     "BatchSums",
     "ThetaBatch",
     "batch_block_rows",
-    "batch_posterior",
     "batch_sums",
     "batch_totals",
     "has_compiled_sums",
@@ -43,8 +41,6 @@ BLOCK_DOUBLES = 2**14
 """Size of a block's channels on a CPU: temporaries of 128 KiB stay in the cache, and the allocator keeps them."""
 SHARED_DOUBLES = 2**23
 """Rows times channels from which blocks of rows are shared out over threads."""
-LEAST_LOG = -80.0
-"""Logs of probabilities are held above this: smaller ones do not change a sum, but are slow as denormal numbers."""
 
 
 @dataclass(frozen=True)
@@ -88,15 +84,6 @@ class ThetaBatch:
         return Theta(self.A[i].copy(), W[:-1], self.sigma[i].copy())
 
 
-class BatchPosterior(NamedTuple):
-    """Posterior of S models at a block of rows."""
-
-    R: Array  # (S, k, b) responsibilities
-    P: Array  # (S, k, b) gate
-    law: Law
-    log_density: Array  # (S, b), less the part that is the same for all experts
-
-
 @dataclass(frozen=True)
 class BatchSums:
     """Sums over rows for each of S models, divided by the total weight of the rows."""
@@ -112,48 +99,6 @@ class BatchSums:
     def picked(self, rows: Any) -> BatchSums:
         """Return the sums of some of the models."""
         return BatchSums(*(sums[rows] if sums.size else sums for sums in vars(self).values()))
-
-
-def _normalised(L: Array) -> tuple[Array, Array, Array]:
-    """Return the softmax of L (S, k, b) over experts, the largest of L, and the log of the sum of exponentials less it.
-
-    L is overwritten with its difference from the largest.
-    """
-    xp = array_namespace(L)
-    top = xp.max(L, axis=1, keepdims=True)
-    L -= top
-    E = exponentiate(xp.maximum(L, xp.asarray(LEAST_LOG, dtype=L.dtype)))
-    total = xp.sum(E, axis=1, keepdims=True)
-    E *= 1 / total
-    return E, top, xp.log(total)
-
-
-def batch_posterior(family: Family, W: Array, A: Array, scale: Array, U: Array, V: Array, y: Array) -> BatchPosterior:
-    """Return responsibilities, gate, laws of the experts and log density of a block of rows, for S models.
-
-    Parameters
-    ----------
-    family : Family
-    W, A : (S k, Dg), (S k m, D) arrays
-        Gate and experts of all models, as channels.
-    scale : (S, k, 1) array
-    U, V : (D, b), (Dg, b) inputs of the experts and of the gate, often the same array
-    y : (b,), or (b, S) where each model has outputs of its own; (b, 1, parts) where outputs have several
-    """
-    xp = array_namespace(U)
-    channels, shape = W.shape[0], (*scale.shape[:2], y.shape[0])
-    if U is V:  # one product is faster than two thin ones
-        both = xp.concat([W, A], axis=0) @ U
-        logits, eta = both[:channels, :], both[channels:, :]
-    else:
-        logits, eta = W @ V, A @ U
-    logits = xp.reshape(logits, shape)
-    P, _, gate_total = _normalised(logits)
-    law = family.at(outputs_first(y), with_predictors(eta, shape[:2], family.predictors), scale)
-    joint = law.log_density
-    joint += logits
-    R, top, log_total = _normalised(joint)
-    return BatchPosterior(R, P, law, (top + log_total - gate_total)[:, 0, :])
 
 
 def batch_totals(
@@ -177,11 +122,11 @@ def batch_totals(
     W, A = (
         to_device(coef.reshape(n, -1), like) for coef, n in ((batch.W, S * k), (batch.A, S * k * family.predictors))
     )
-    scale = to_device(batch.sigma[:, :, None], like)
+    scale = to_device(batch.sigma, like)
 
     def on_block(x: Array, y: Array, weight: Array | None, *rest: Array | None) -> tuple[Array, ...]:
         block = rows.block(x, y, weight)
-        return kernel(batch_posterior(family, W, A, scale, block.U, block.V, block.y), block, *rest)
+        return kernel(posterior(A, W, scale, family, block.U, block.V, block.y), block, *rest)
 
     channels = channels or S * k * family.predictors
     arrays, shared = (rows.X, rows.y, rows.weight, *more), rows.n * channels >= SHARED_DOUBLES
@@ -211,8 +156,8 @@ def batch_sums(
     S, k, De = batch.A.shape
     Dg, m = batch.W.shape[2], problem.family.predictors
 
-    def kernel(post: BatchPosterior, block: Block, model_weight: Array | None) -> tuple[Array, ...]:
-        R, P, law, log_density = post
+    def kernel(post: Posterior, block: Block, model_weight: Array | None) -> tuple[Array, ...]:
+        R, P, law, log_density = post.R, post.P, post.law, post.log_density
         U, V, _, weight = block
         xp = array_namespace(U)
         weighted_P = P
@@ -249,12 +194,10 @@ def batch_sums(
     else:
         totals = batch_totals(problem, batch, kernel, run_weight)
     ll, share, statistic, eg, gg, *gram = (to_numpy(t) / problem.total for t in totals)
-    weight_share = 1.0 if run_weight is None else to_numpy(_run_totals(rows, run_weight)) / problem.total
     expert_gram, gate_gram = np.empty((0, 0, 0, 0)), np.empty((0, 0, 0, 0))
     if grams:
         expert_gram = expert_blocks(unpack_symmetric(gram[0]), S * k, m).reshape(S, k, De, De)
         gate_gram = unpack_symmetric(gram[1]).reshape(S, k, Dg, Dg)
-    ll = ll + problem.family.log_base * weight_share
     return BatchSums(ll, share, statistic, eg.reshape(S, k, De), gg.reshape(S, k, Dg), expert_gram, gate_gram)
 
 
@@ -276,10 +219,12 @@ def _compiled_totals(
         if model_weight is not None:
             weight = model_weight if weight is None else model_weight * weight[:, None]
         sums = fused_sums(W, A, block, batch.sigma, weight, hessian_weights=grams)
+        base = problem.family.log_base * (len(block.y) if weight is None else np.sum(weight, axis=0))
+        totals = sums.log_density + base, sums.share, sums.squares
         gate, experts = _halves(lambda C, U: C @ U.T, sums.channels, block.V, block.U)
         if sums.hessian_weights is None:
-            return *sums[:3], experts, gate
-        return *sums[:3], experts, gate, *_halves(weighted_grams, sums.hessian_weights, block.U, block.V)
+            return *totals, experts, gate
+        return *totals, experts, gate, *_halves(weighted_grams, sums.hessian_weights, block.U, block.V)
 
     arrays, block_rows = (rows.X, rows.y, rows.weight, run_weight), max(64, COMPILED_DOUBLES // channels)
     shared = rows.n * (channels + max(A.shape[1], W.shape[1])) >= SHARED_DOUBLES
@@ -293,8 +238,3 @@ def _halves(product: Callable[[Array, Array], Array], C: Array, U: Array, V: Arr
         both = product(C, U)
         return both[:half], both[half:]
     return product(C[:half], U), product(C[half:], V)
-
-
-def _run_totals(rows: Any, run_weight: Array) -> Array:
-    xp = array_namespace(run_weight)
-    return xp.sum(run_weight if rows.weight is None else run_weight * rows.weight[:, None], axis=0)

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import linalg
 
 from skmoe.arrays.memory import check_memory
-from skmoe.arrays.namespaces import Array, array_namespace, rows_last, to_numpy
+from skmoe.arrays.namespaces import Array, array_namespace, exponentiate, rows_last, to_numpy
 from skmoe.arrays.products import place_blocks, unpack_symmetric, weighted_grams
 
 __all__ = [
@@ -27,25 +27,37 @@ __all__ = [
     "gate_sums",
     "log_sum_exp",
     "maximise_gate",
+    "normalised",
     "project_rows",
     "softmax",
     "with_zero_row",
 ]
 
-
+LEAST_LOG = -80.0
+"""Logs of probabilities are held above this: smaller ones do not change a sum, but are slow as denormal numbers."""
 INFORMATION_COPIES = 4  # held at once in a step: packed, laid out, regularised, factored
 LAST_STEP = 1e-4
 """A relative Newton step this small is the last: the remaining error, its square, is negligible."""
 
 
-def log_sum_exp(L: Array) -> tuple[Array, Array]:
-    """Return the log of the sum of exponentials over channels (..., k, b), and the normalised exponentials."""
+def normalised(L: Array) -> tuple[Array, Array, Array]:
+    """Return the softmax of logits L (..., k, b), the largest logit, and the log of the sum of exponentials less it.
+
+    L is overwritten with its difference from the largest.
+    """
     xp = array_namespace(L)
     top = xp.max(L, axis=-2, keepdims=True)
-    E = xp.exp(L - top)
+    L -= top
+    E = exponentiate(xp.maximum(L, xp.asarray(LEAST_LOG, dtype=L.dtype)))
     total = xp.sum(E, axis=-2, keepdims=True)
-    E /= total
-    return (top + xp.log(total))[..., 0, :], E
+    E *= 1 / total
+    return E, top, xp.log(total)
+
+
+def log_sum_exp(L: Array) -> tuple[Array, Array]:
+    """Return the log of the sum of exponentials over channels (..., k, b), and the normalised exponentials."""
+    P, top, log_total = normalised(array_namespace(L).asarray(L, copy=True))
+    return (top + log_total)[..., 0, :], P
 
 
 def softmax(L: Array) -> tuple[Array, Array]:

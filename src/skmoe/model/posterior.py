@@ -1,4 +1,4 @@
-"""The E-step at a block of rows: gate, responsibilities and log density, by log-sum-exp."""
+"""The E-step at a block of rows: gate, responsibilities and log density, of one model or of several at once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 from skmoe.arrays.namespaces import Array, array_namespace
 from skmoe.model.channels import outputs_first, with_predictors
 from skmoe.model.family import Family, Law
-from skmoe.model.gate import log_sum_exp, softmax
+from skmoe.model.gate import normalised
 
 __all__ = ["Posterior", "entropy_terms", "posterior"]
 
@@ -18,7 +18,7 @@ class Posterior(NamedTuple):
     R: Array  # responsibilities, P(expert | x, y)
     P: Array  # gate, P(expert | x)
     log_P: Array
-    law: Law  # of each expert's output
+    law: Law  # of each expert's output, its log density added to
     log_density: Array
 
 
@@ -35,24 +35,28 @@ def posterior(
 
     Parameters
     ----------
-    A, W : (k m, D), (k, Dg) arrays on the rows' device, with m predictors of each expert
-    scale : (k,) array
+    A, W : (K m, D), (K, Dg) arrays on the rows' device
+        Experts, with m predictors each, and gate vectors, those of all models as channels.
+    scale : (..., k) array
+        Noise scales, whose shape tells models and experts.
     family : Family
     U, V : (D, b), (Dg, b) inputs of the experts and of the gate, often the same array
-    y : (b,), or (b, 1, parts)
+    y : (b,), or (b, S) where each model has outputs of its own; (b, 1, parts) where outputs have several parts
     largest : (k, 1) or (k, b) array, optional
         Upper bounds of predictors; see `skmoe.likelihood.largest`.
     """
+    xp = array_namespace(U)
     if U is V:  # one product is faster than two thin ones
-        both = array_namespace(U).concat([W, A], axis=0) @ U
+        both = xp.concat([W, A], axis=0) @ U
         logits, eta = both[: W.shape[0], :], both[W.shape[0] :, :]
     else:
         logits, eta = W @ V, A @ U
-    P, log_P = softmax(logits)
-    if family.predictors > 1:
-        eta = with_predictors(eta, (W.shape[0],), family.predictors)
-    if largest is not None:
-        eta = array_namespace(U).minimum(eta, largest)
-    law = family.at(outputs_first(y), eta, scale[:, None])
-    log_density, R = log_sum_exp(log_P + law.log_density)
-    return Posterior(R, P, log_P, law, log_density + family.log_base)
+    log_P = xp.reshape(logits, (*scale.shape, logits.shape[-1]))
+    P, _, log_total = normalised(log_P)
+    log_P -= log_total
+    eta = with_predictors(eta, scale.shape, family.predictors)
+    law = family.at(outputs_first(y), eta if largest is None else xp.minimum(eta, largest), scale[..., None])
+    joint = law.log_density
+    joint += log_P
+    R, top, log_total = normalised(joint)
+    return Posterior(R, P, log_P, law, (top + log_total)[..., 0, :] + family.log_base)

@@ -10,8 +10,9 @@ import numpy as np
 
 from skmoe.arrays.namespaces import Array, array_namespace, to_numpy
 from skmoe.likelihood import Problem
-from skmoe.likelihood.batch import BatchPosterior, ThetaBatch, batch_totals
+from skmoe.likelihood.batch import ThetaBatch, batch_totals
 from skmoe.likelihood.rows import Block, weighted
+from skmoe.model.posterior import Posterior
 
 __all__ = ["removal_losses"]
 
@@ -29,7 +30,7 @@ def removal_losses(problem: Problem, batch: ThetaBatch) -> np.ndarray:
             after.append(after[-1] + P[:, batch.k - 1 - i, :])
         return xp.stack([a + b for a, b in zip(before, after[::-1], strict=True)], axis=1)
 
-    def kernel(post: BatchPosterior, block: Block) -> tuple[Array]:
+    def kernel(post: Posterior, block: Block) -> tuple[Array]:
         xp = array_namespace(block.U)
         loss = xp.log(others(post.P) + TINY) - xp.log(others(post.R) + TINY)
         return (xp.sum(weighted(loss, block.weight), axis=2),)

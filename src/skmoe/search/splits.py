@@ -16,10 +16,11 @@ import numpy as np
 from skmoe.arrays.namespaces import Array, array_namespace, to_device, to_numpy
 from skmoe.arrays.products import unpack_symmetric, weighted_grams
 from skmoe.likelihood import Problem, Theta
-from skmoe.likelihood.batch import BatchPosterior, ThetaBatch, batch_totals
+from skmoe.likelihood.batch import ThetaBatch, batch_totals
 from skmoe.likelihood.rows import Block, weighted
 from skmoe.model.channels import repeated
 from skmoe.model.gaussian import GaussianFamily
+from skmoe.model.posterior import Posterior
 from skmoe.search.config import SearchConfig
 from skmoe.search.records import Start, StartKind
 from skmoe.search.removal import removal_losses
@@ -85,7 +86,7 @@ def _split_moments(problem: Problem, batch: ThetaBatch) -> tuple[np.ndarray, np.
     sigma = np.repeat(batch.sigma, m, axis=1)
     scale = to_device(sigma[:, :, None], problem.rows.X)
 
-    def kernel(post: BatchPosterior, block: Block) -> tuple[Array, ...]:
+    def kernel(post: Posterior, block: Block) -> tuple[Array, ...]:
         xp = array_namespace(block.U)
         R, law = repeated(weighted(post.R, block.weight), m), post.law
         score = law.score if m == 1 else xp.reshape(law.score, R.shape)
