@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.shared.linear_problem import linear_problem
+from benchmarks.shared.linear_problem import em_sums, linear_problem
 from benchmarks.shared.measuring import best
 from skmoe import MoERegressor, make_moe, metrics
-from skmoe.likelihood import em_sums, gradient
+from skmoe.likelihood import gradient
 from skmoe.model.parameters import MoEParameters
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..shared.linear_problem import linear_problem
+from ..shared.linear_problem import em_sums, linear_problem
 from ..shared.measuring import interleaved, resident
 from ..shared.pages import Grid
 from . import fresh, without
@@ -95,7 +95,7 @@ def _write(job: dict[str, Any]) -> dict[str, Any]:
 
 def _passes(job: dict[str, Any]) -> dict[str, Any]:
     """CPU and wall seconds of one pass of each kind, and of reading alone."""
-    from skmoe.likelihood import em_sums, gradient
+    from skmoe.likelihood import gradient
     from skmoe.tables.inputs import stream
 
     X, y, _, _ = stream(job["path"], "y")
@@ -115,11 +115,16 @@ def _passes(job: dict[str, Any]) -> dict[str, Any]:
 
 def _fit(job: dict[str, Any]) -> dict[str, Any]:
     from skmoe import MoERegressor, metrics
-    from skmoe.likelihood import Problem
+    from skmoe.likelihood import Problem, batch, derivatives
+    from skmoe.search import batch_optimiser
 
-    counts = dict.fromkeys(("gradient", "information", "em_sums", "score_outer"), 0)
+    counts = dict.fromkeys(("batch_sums", "information", "score_outer"), 0)
     large = job["rows"] if job["rows"] > 200_000 else 0  # only passes over all rows of a large table are counted
-    plain = Problem.mean_of
+    plain, plain_sums = Problem.mean_of, batch.batch_sums
+
+    def batch_sums(problem: Problem, *given: Any, **how: Any) -> Any:
+        counts["batch_sums"] += problem.n == large
+        return plain_sums(problem, *given, **how)
 
     def mean_of(self: Any, kernel: Any, *given: Any, **how: Any) -> Any:
         kind = kernel.__qualname__.partition(".")[0]  # the function that made the kernel
@@ -128,6 +133,8 @@ def _fit(job: dict[str, Any]) -> dict[str, Any]:
         return plain(self, kernel, *given, **how)
 
     Problem.mean_of = mean_of  # type: ignore[method-assign]
+    for module in (derivatives, batch_optimiser):
+        module.batch_sums = batch_sums  # type: ignore[attr-defined]
     before = resident("VmHWM") / 1e6
     began: dict[str, float] = {}
     start, cpu = time.perf_counter(), time.process_time()

@@ -14,12 +14,11 @@ import numpy as np
 from skmoe import make_moe
 from skmoe.arrays.blocks import block_rows_for
 from skmoe.arrays.products import monomials
-from skmoe.likelihood import em_sums
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.model.parameters import MoEParameters
 from skmoe.spectral.gating.em import GateTask, gate_objective
 
-from ..shared.linear_problem import linear_problem
+from ..shared.linear_problem import em_sums, linear_problem
 from ..shared.measuring import interleaved
 from ..shared.pages import Grid
 from . import fresh

@@ -25,9 +25,10 @@ from sklearn.exceptions import ConvergenceWarning
 from benchmarks.flexmix.flexmix import run_flexmix
 from skmoe import MoERegressor, make_moe, scores
 from skmoe.arrays.table_moments import table_moments
-from skmoe.likelihood import MappedRows, Problem, Settings, Theta, em_sums
+from skmoe.likelihood import MappedRows, Problem, Settings, Theta, gradient
 from skmoe.model.parameters import MoEParameters
-from skmoe.search.finish import maximise, run_em
+from skmoe.search.finish import maximise
+from skmoe.search.joint_em import run_em
 from skmoe.search.standardise import standardised
 from skmoe.search.starts import labelled_start, random_labels
 
@@ -236,8 +237,8 @@ def random_joint_em(problem: Problem, seed: int) -> float:
     """Mean log-likelihood of joint EM from random responsibilities; minus infinity for a degenerate end."""
     start = labelled_start(problem, random_labels(problem, np.random.default_rng(seed)))
     end = run_em(problem, start, max_iter=500, tol=1e-4).points[-1]
-    sums = em_sums(problem, end)
-    return sums.log_likelihood if problem.is_admissible(end, sums.share) else -np.inf
+    here = gradient(problem, end)
+    return here.log_likelihood if problem.is_admissible(end, here.share) else -np.inf
 
 
 def from_truth(problem: Problem, truth: MoEParameters) -> float:

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.likelihood import InputMap, MappedRows, Problem, Settings
+from skmoe.likelihood import InputMap, MappedRows, Problem, Settings, Theta
+from skmoe.likelihood.batch import BatchSums, ThetaBatch, batch_sums
 from skmoe.model.gaussian import GaussianFamily
 
-__all__ = ["linear_problem"]
+__all__ = ["em_sums", "linear_problem"]
 
 
 def linear_problem(X: Any, y: Any, k: int, *, whitened: bool = False) -> Problem:
@@ -21,3 +22,8 @@ def linear_problem(X: Any, y: Any, k: int, *, whitened: bool = False) -> Problem
     d = X.shape[1]
     inputs = InputMap(np.zeros(d), np.eye(d), intercept=True) if whitened else InputMap.identity(d)
     return Problem(MappedRows.of(X, y, inputs), k, GaussianFamily.linear(), Settings(), y_std=1.0)
+
+
+def em_sums(problem: Problem, theta: Theta) -> BatchSums:
+    """Take the pass of an EM step of one model."""
+    return batch_sums(problem, ThetaBatch.of([theta]))

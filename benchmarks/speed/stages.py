@@ -21,11 +21,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.shared.linear_problem import linear_problem
+from benchmarks.shared.linear_problem import em_sums, linear_problem
 from benchmarks.shared.measuring import best, resident
 from skmoe import joint_em, learn_experts, learn_gate, make_moe
 from skmoe.arrays.blocks import sum_over_blocks
-from skmoe.likelihood import em_sums
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.spectral.gating.em import GateTask, gate_objective
 

@@ -3,9 +3,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from problems import random_problem
+from problems import random_problem, sums_of
 from skmoe.arrays.namespaces import to_numpy
-from skmoe.likelihood import MappedRows, Settings, derivatives, em_sums, gradient, information, mean_gate, score_outer
+from skmoe.likelihood import MappedRows, Settings, derivatives, gradient, information, mean_gate, score_outer
 from skmoe.likelihood.problem import Problem
 from skmoe.model.activations import ACTIVATIONS, Activation
 
@@ -68,7 +68,7 @@ def test_every_array_library_gives_the_same_sums(xp):
             [
                 information(part, theta).information,
                 score_outer(part, theta),
-                em_sums(part, theta).expert_gram,
+                sums_of(part, theta).expert_gram,
                 mean_gate(part, theta),
             ]
         )
@@ -100,7 +100,7 @@ def test_sums_do_not_depend_on_the_blocks(rng):
     assert again.block_rows == 37
     for sums in (lambda p: information(p, theta).information, lambda p: score_outer(p, theta)):
         np.testing.assert_allclose(sums(again), sums(problem), atol=1e-12)
-    np.testing.assert_allclose(em_sums(again, theta).expert_gram, em_sums(problem, theta).expert_gram, atol=1e-12)
+    np.testing.assert_allclose(sums_of(again, theta).expert_gram, sums_of(problem, theta).expert_gram, atol=1e-12)
 
 
 @pytest.mark.parametrize("columns", [{}, {"expert_columns": (0, 2), "gate_columns": (1,)}], ids=["same", "own columns"])

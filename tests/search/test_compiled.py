@@ -79,9 +79,6 @@ def test_experts_and_gate_may_see_other_columns(rng, experts, gate, k, penalty):
     problem = problem_of(rng, 257, d, k, **columns, penalty=penalty, pooled=rng.standard_normal(De))
     batch = batch_of(rng, problem, 4)
     compare_to_numpy(problem, batch)
-    if k > 1:
-        optimisers = CompiledOptimiser(problem, batch), BatchOptimiser(problem, batch)
-        np.testing.assert_allclose(*(optimiser.removal_losses() for optimiser in optimisers), rtol=1e-7)
 
 
 @pytest.mark.parametrize("noise", ["shared", "per-expert", 0.5])
@@ -217,21 +214,6 @@ def test_single_precision_is_for_rows_it_can_hold(rng):
         assert type(make_optimiser(problem, batch_of(rng, problem, 1))) is kind
 
 
-@pytest.mark.parametrize(("n", "d", "k"), [(200, 1, 2), (64, 2, 1), (257, 8, 4), (500, 5, 7)])
-@pytest.mark.parametrize("sharpness", [1.0, 30.0])
-def test_losses_without_an_expert_are_those_of_numpy(rng, n, d, k, sharpness):
-    problem = problem_of(rng, n, d, k, weight=rng.exponential(size=n))
-    batch = batch_of(rng, problem, 4)
-    batch = ThetaBatch(batch.A, sharpness * batch.W, batch.sigma)
-    exact, rough = CompiledOptimiser(problem, batch), Float32Optimiser(problem, batch)
-    for optimiser in (exact, rough):
-        optimiser.em(2)
-    there = BatchOptimiser(problem, exact.batch)
-    np.testing.assert_allclose(exact.removal_losses(), there.removal_losses(), rtol=1e-6, atol=1e-4)
-    there = BatchOptimiser(problem, rough.batch)
-    np.testing.assert_allclose(rough.removal_losses(), there.removal_losses(), rtol=1e-4, atol=1e-3)
-
-
 def test_models_that_are_kept_keep_their_rows(rng):
     """Outputs and weights that each model has of its own are those of the models that are left."""
     problem = problem_of(rng, outputs=4)
@@ -241,14 +223,9 @@ def test_models_that_are_kept_keep_their_rows(rng):
     optimiser.keep(kept)
     np.testing.assert_array_equal(optimiser.per_model.weight, own.weight[:, kept])
     there = BatchOptimiser(problem.on(problem.rows.for_models(kept)), batch.picked(kept), per_model=own.picked(kept))
-    np.testing.assert_allclose(optimiser.removal_losses(), there.removal_losses())
-
-
-def test_losses_are_those_of_the_rows_as_they_are(rng):
-    problem = problem_of(rng)
-    batch, own = batch_of(rng, problem, 4), PerModelRows(np.full((300, 4), 0.5), np.zeros((4, problem.De)))
-    weighted, plain = (make_optimiser(problem, batch, per_model=rows).removal_losses() for rows in (own, None))
-    np.testing.assert_allclose(weighted, plain, rtol=1e-4)
+    for one in (optimiser, there):
+        one.em(2)
+    np.testing.assert_allclose(optimiser.objective, there.objective)
 
 
 def test_steep_gates_take_no_longer(rng):

@@ -1,27 +1,7 @@
 import numpy as np
 import pytest
 
-from skmoe.search.solvers import cholesky, saddle_step, solve_each, two_loop
-
-
-def test_two_loop_solves_a_quadratic_after_as_many_pairs_as_dimensions(rng):
-    H = np.diag([1.0, 4.0, 9.0])
-    pairs = [(e, H @ e, 1 / (e @ H @ e)) for e in np.eye(3)]  # conjugate directions carry the whole inverse
-    gradient = rng.standard_normal(3)
-    np.testing.assert_allclose(two_loop(gradient, pairs, lambda v: v.copy()), np.linalg.solve(H, gradient))
-
-
-def test_solve_each_leaves_uninformed_directions_alone(rng):
-    grams = np.stack([np.diag([2.0, 1.0]), np.diag([3.0, 0.0])])
-    np.testing.assert_allclose(solve_each(grams, np.array([[2.0, 1.0], [3.0, 0.0]])), [[1.0, 1.0], [1.0, 0.0]])
-
-
-def test_solve_each_solves_one_system_and_several(rng):
-    M = rng.standard_normal((3, 4, 4))
-    grams, right = M @ M.transpose(0, 2, 1) + np.eye(4), rng.standard_normal((3, 4))
-    for some in (slice(0, 1), slice(None)):
-        found = solve_each(grams[some], right[some])
-        np.testing.assert_allclose(np.einsum("mij,mj->mi", grams[some], found), right[some], atol=1e-10)
+from skmoe.search.solvers import cholesky, saddle_step
 
 
 @pytest.mark.parametrize("units", [1.0, 1e-9, 1e9])

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from problems import standard_problem
+from problems import standard_problem, sums_of
 from skmoe import make_moe
-from skmoe.likelihood import Theta, em_sums, mean_log_likelihood
+from skmoe.likelihood import Theta, mean_log_likelihood
 from skmoe.likelihood.batch import ThetaBatch
 from skmoe.search.config import SearchConfig
 from skmoe.search.finish import maximise
@@ -49,9 +49,9 @@ def test_split_finds_a_bend_fitted_as_one_line(rng, slope):
     problem = standard_problem(X, y, 2)
     moves = moves_from(problem, one_does_all(y))
     assert {move.kind for move in moves} == {StartKind.SPLIT}
-    moved = min((move.theta for move in moves), key=lambda theta: em_sums(problem, theta).statistic.sum())
+    moved = min((move.theta for move in moves), key=lambda theta: sums_of(problem, theta).statistic.sum())
     best = maximise(problem, labelled_start(problem, side.astype(int))).log_likelihood
-    assert em_sums(problem, moved).statistic.sum() < 0.1 * np.var(y)  # the right halves on the right sides at once
+    assert sums_of(problem, moved).statistic.sum() < 0.1 * np.var(y)  # the right halves on the right sides at once
     assert maximise(problem, moved).log_likelihood == pytest.approx(best, abs=1e-3)
 
 

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
+from sklearn.linear_model import LinearRegression
 
-from problems import family, standard_problem
+from problems import family, standard_problem, sums_of
 from skmoe import make_moe, metrics
-from skmoe.likelihood import InputMap, MappedRows, Problem, Settings, em_sums, mean_log_likelihood
+from skmoe.likelihood import InputMap, MappedRows, Problem, Settings, mean_log_likelihood
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.search.config import SearchConfig
 from skmoe.search.records import Control, StartKind
@@ -25,15 +26,21 @@ def test_drawn_starts_are_no_worse_than_a_constant(g, kind):
 
 
 @pytest.mark.parametrize("noise", ["shared", "per-expert"])
-def test_experts_of_a_labelled_batch_are_those_of_one_start_at_a_time(rng, noise):
+def test_experts_of_a_labelled_start_are_weighted_least_squares(rng, noise):
     X, y, _ = make_moe(400, 3, 3, noise_scale=0.2, random_state=4)
     problem = standard_problem(X, y, 3, noise=noise)
     labels = rng.integers(3, size=(400, 4))
     batch = labelled_batch(problem, labels, 0.9)
     for s in range(4):
-        one = labelled_start(problem, labels[:, s], 0.9)
-        np.testing.assert_allclose(batch.A[s], one.A, atol=1e-7)
-        np.testing.assert_allclose(batch.sigma[s], one.sigma, rtol=1e-7)
+        found = problem.rows.map.to_parameters(batch.theta(s), problem.family)
+        squares = np.zeros(3)
+        for i in range(3):
+            weight = np.where(labels[:, s] == i, 0.9 + 0.1 / 3, 0.1 / 3)
+            line = LinearRegression().fit(X, y, weight)
+            np.testing.assert_allclose(found.A[i], line.coef_, atol=1e-6)
+            squares[i] = weight @ (y - line.predict(X)) ** 2 / (400 if noise == "shared" else weight.sum())
+        expected = np.sqrt(np.full(3, squares.sum()) if noise == "shared" else squares)
+        np.testing.assert_allclose(found.sigma, expected, rtol=1e-6)
 
 
 def test_labels_of_the_truth_start_at_the_truth():
@@ -73,7 +80,7 @@ def test_drawn_starts_have_the_number_of_experts_asked_for(kind):
     assert starts[0].name.endswith(" 7")
     assert starts[0].theta.distance(starts[1].theta) == 0
     assert starts[0].theta.distance(starts[2].theta) > 1e-3
-    assert np.all(em_sums(problem, starts[0].theta).share > 0)
+    assert np.all(sums_of(problem, starts[0].theta).share > 0)
 
 
 # -- the consistent start ---------------------------------------------------------------------------------------------

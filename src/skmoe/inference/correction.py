@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.likelihood import expert_grams
+from skmoe.likelihood.batch import ThetaBatch, batch_sums
 from skmoe.likelihood.penalty import noise_dof, noise_penalty
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.model.predictive import Correction
@@ -75,7 +75,10 @@ def _effective_parameters(optimum: Optimum) -> np.ndarray:
     k, De = problem.k, problem.De
     if k == 1 or fit.inverse_root is None or problem.total > MANY_ROWS * problem.n_parameters:
         return np.full(k, float(De))
-    gram = expert_grams(problem, fit.theta) / problem.family.step_scale(fit.theta.sigma)[:, None, None]
+    gram = (
+        batch_sums(problem, ThetaBatch.of([fit.theta])).expert_gram[0]
+        / problem.family.step_scale(fit.theta.sigma)[:, None, None]
+    )
     roots = fit.inverse_root[: k * De].reshape(k, De, -1)
     return np.minimum(np.sum((gram @ roots) * roots, axis=(1, 2)), De)
 

@@ -5,16 +5,15 @@ of a problem and a point `Theta`, one pass over the rows each.
 """
 
 from skmoe.likelihood.derivatives import Curvature, Gradient, gradient, information, score_outer
-from skmoe.likelihood.em import EMSums, em_sums, expert_grams, mean_gate, mean_log_likelihood
 from skmoe.likelihood.input_map import InputMap
 from skmoe.likelihood.largest import largest_predictors
+from skmoe.likelihood.means import mean_gate, mean_log_likelihood
 from skmoe.likelihood.problem import Problem, Settings
 from skmoe.likelihood.rows import LaidOutRows, MappedRows, ModelRows
 from skmoe.likelihood.theta import Theta
 
 __all__ = [
     "Curvature",
-    "EMSums",
     "Gradient",
     "InputMap",
     "LaidOutRows",
@@ -23,8 +22,6 @@ __all__ = [
     "Problem",
     "Settings",
     "Theta",
-    "em_sums",
-    "expert_grams",
     "gradient",
     "information",
     "largest_predictors",

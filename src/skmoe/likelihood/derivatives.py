@@ -19,7 +19,7 @@ import numpy as np
 from skmoe.arrays.blocks import block_rows_for
 from skmoe.arrays.namespaces import array_namespace, to_numpy
 from skmoe.arrays.products import gram_channels
-from skmoe.likelihood.batch import ThetaBatch, batch_sums, has_compiled_sums
+from skmoe.likelihood.batch import ThetaBatch, batch_sums
 from skmoe.likelihood.hessian import (
     assembled,
     grouped,
@@ -86,15 +86,6 @@ def _gradient_of(problem: Problem, theta: Theta, sums: list[Any]) -> Gradient:
 
 def gradient(problem: Problem, theta: Theta) -> Gradient:
     """Return the objective and gradient per row, in one pass."""
-    if has_compiled_sums(problem):
-        return _compiled_gradient(problem, theta)
-    rows = block_rows_for(max(problem.De, problem.Dg) + 6 * problem.k)
-    sums = problem.mean_of(lambda post, block: _gradient_sums(problem, post, block), theta, block_rows=rows)
-    return _gradient_of(problem, theta, sums)
-
-
-def _compiled_gradient(problem: Problem, theta: Theta) -> Gradient:
-    """Return objective and gradient from the sums of an EM step, for linear experts with Gaussian noise."""
     sums = batch_sums(problem, ThetaBatch.of([theta]), grams=False)
     noise = problem.family.scale_slope(sums.statistic[0], sums.share[0], theta.sigma)
     experts = sums.expert_gradient[0] / problem.family.step_scale(theta.sigma)[:, None]

@@ -13,7 +13,7 @@
 #define SKMOE_STRIPS_H
 
 #define STRIP_OF(real) (512 / (ptrdiff_t)sizeof(real))
-#define LEAST_LOG (-80.0) /* as in model/gate.py: smaller probabilities do not change a sum, but are slow */
+#define LEAST_LOG (-80.0) /* as in model/posterior.py: smaller probabilities do not change a sum, but are slow */
 /* In single precision weights and squared residuals times e^-80 are subnormal, and a processor takes a hundred times as
    long over each: fits of well separated experts took two to three times as long. */
 #define LEAST_LOG_OF(real) (sizeof(real) == sizeof(float) ? -50.0 : LEAST_LOG)

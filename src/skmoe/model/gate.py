@@ -33,22 +33,20 @@ __all__ = [
     "with_zero_row",
 ]
 
-LEAST_LOG = -80.0
-"""Logs of probabilities are held above this: smaller ones do not change a sum, but are slow as denormal numbers."""
 INFORMATION_COPIES = 4  # held at once in a step: packed, laid out, regularised, factored
 LAST_STEP = 1e-4
 """A relative Newton step this small is the last: the remaining error, its square, is negligible."""
 
 
-def normalised(L: Array) -> tuple[Array, Array, Array]:
+def normalised(L: Array, least: float = -np.inf) -> tuple[Array, Array, Array]:
     """Return the softmax of logits L (..., k, b), the largest logit, and the log of the sum of exponentials less it.
 
-    L is overwritten with its difference from the largest.
+    L is overwritten with its difference from the largest; probabilities are not less than exp(least) of the largest.
     """
     xp = array_namespace(L)
     top = xp.max(L, axis=-2, keepdims=True)
     L -= top
-    E = exponentiate(xp.maximum(L, xp.asarray(LEAST_LOG, dtype=L.dtype)))
+    E = exponentiate(xp.maximum(L, xp.asarray(least, dtype=L.dtype)))
     total = xp.sum(E, axis=-2, keepdims=True)
     E *= 1 / total
     return E, top, xp.log(total)

@@ -11,6 +11,9 @@ from skmoe.model.gate import normalised
 
 __all__ = ["Posterior", "entropy_terms", "posterior"]
 
+LEAST_LOG = -80.0
+"""Logs of probabilities are held above this: smaller ones do not change a sum, but are slow as denormal numbers."""
+
 
 class Posterior(NamedTuple):
     """The E-step at a block of rows: all (..., k, b) but the last, which is (..., b)."""
@@ -52,11 +55,11 @@ def posterior(
     else:
         logits, eta = W @ V, A @ U
     log_P = xp.reshape(logits, (*scale.shape, logits.shape[-1]))
-    P, _, log_total = normalised(log_P)
+    P, _, log_total = normalised(log_P, LEAST_LOG)
     log_P -= log_total
     eta = with_predictors(eta, scale.shape, family.predictors)
     law = family.at(outputs_first(y), eta if largest is None else xp.minimum(eta, largest), scale[..., None])
     joint = law.log_density
     joint += log_P
-    R, top, log_total = normalised(joint)
+    R, top, log_total = normalised(joint, LEAST_LOG)
     return Posterior(R, P, log_P, law, (top + log_total)[..., 0, :] + family.log_base)

@@ -12,27 +12,20 @@
 #define WIDEST 8               /* doubles in the memory of a vector, likewise */
 #define TILE 3                 /* of Gram matrices: nine sums stay in registers */
 
-/* As in batch_optimiser.py, where each is explained. */
-#define ROUNDING (m->single ? 1e-7 : 1e-12)
-#define SUFFICIENT 1e-4
-#define SHRINK 0.3
-#define GIVE_UP 0.03
-#define FEWEST_ROWS 0.5
-#define REFRESH 3
-#define MOST_SPREADS 1e4
-
 enum noise { KNOWN, SHARED, PER_EXPERT };
 
 /* Signature of this struct and of the functions below; compiled.py asks for it. */
-int skmoe_batch_version(void) { return 6; }
+int skmoe_batch_version(void) { return 7; }
 
 typedef struct {
     ptrdiff_t strips, inputs;                     /* inputs of a strip, with the padding of tiles */
     ptrdiff_t De, Dg, gate_at;                    /* inputs of experts and gate; first of the gate's, 0 if they are the same */
     ptrdiff_t k, noise, pairs;                    /* pairs that L-BFGS remembers */
     ptrdiff_t y_model, weight_model;              /* distance of two models' outputs and weights, 0 if they share them */
-    ptrdiff_t single;                             /* whether rows are in float32 */
+    ptrdiff_t single, refresh;                    /* whether rows are in float32; steps that a curvature is used for */
     double total, floor, spread;                  /* weight of all rows, least noise scale, standard deviation of y */
+    double rounding, sufficient, shrink, give_up; /* of steps, as batch_optimiser.py explains them */
+    double most_spreads, least_weight;            /* of a noise scale over that of y; rows of an expert in a curvature */
     const void *U;                                /* (strips, inputs, rows of a strip) */
     const void *y, *weight;                       /* (strips * rows of a strip) each, or of each model */
     const double *expert, *gate, *noise_dof;      /* (S) each: the penalty's strengths */
@@ -185,13 +178,13 @@ static double dot(ptrdiff_t count, const double *a, const double *b) {
 
 /* -- the objective and its gradient ---------------------------------------------------------------------------------- */
 
-/* Scales of a vector, whose logs are held between the floor and MOST_SPREADS. */
+/* Scales of a vector, whose logs are held between the floor and its most. */
 static void scales_of(const batch *m, double *vector, double *sigma) {
     double *logs = vector + coefficients(m);
     if (m->noise == KNOWN) return;
     for (ptrdiff_t c = 0; c < m->k; c++) {
         if (c == 0 || m->noise == PER_EXPERT) {
-            const double scale = exp(logs[c]), most = MOST_SPREADS * m->spread;
+            const double scale = exp(logs[c]), most = m->most_spreads * m->spread;
             sigma[c] = scale > most ? most : scale < m->floor ? m->floor : scale;
             logs[c] = log(sigma[c]);
         } else {
@@ -256,7 +249,7 @@ static void gradient_of(const batch *m, ptrdiff_t s, const double *vector, const
 static void set_curvature(const batch *m, ptrdiff_t s, const estep *at) {
     const ptrdiff_t k = m->k, De = m->De, Dg = m->Dg;
     double *factors = m->factors + s * squares_of(m), *gates = factors + k * De * De, *scales = m->scales + s * k;
-    const double least = FEWEST_ROWS / m->total;
+    const double least = m->least_weight / m->total;
     for (ptrdiff_t c = 0; c < k; c++) {
         factorise(De, at->grams + c * De * De, 2 * at->half[c], m->expert[s], factors + c * De * De);
         factorise(Dg, at->grams + k * De * De + c * Dg * Dg, 1.0, m->gate[s], gates + c * Dg * Dg);
@@ -416,13 +409,6 @@ void skmoe_batch_begin(const batch *m, ptrdiff_t first, ptrdiff_t last, double *
     }
 }
 
-/* Fall of the total log-likelihood of models first to last - 1 without each expert: losses (S, k). */
-void skmoe_batch_losses(const batch *m, ptrdiff_t first, ptrdiff_t last, double *losses, double *work) {
-    estep at = estep_in(m, &work);
-    for (ptrdiff_t s = first; s < last; s++)
-        WIDEST_VECTORS(removal_losses)(m, s, m->vector + s * parameters(m), m->sigma + s * m->k, &at, losses + s * m->k);
-}
-
 /* EM's directions become those of L-BFGS without any pairs. */
 void skmoe_batch_switch(const batch *m, ptrdiff_t first, ptrdiff_t last) {
     const ptrdiff_t P = parameters(m);
@@ -442,7 +428,7 @@ void skmoe_batch_steps(const batch *m, ptrdiff_t first, ptrdiff_t last, ptrdiff_
     double *used = take(&work, m->pairs);
     for (ptrdiff_t s = first; s < last; s++)
         for (ptrdiff_t step = age; step < age + count; step++) {
-            const int fresh = !quasi_newton || step % REFRESH == 0;
+            const int fresh = !quasi_newton || step % m->refresh == 0;
             const double size = m->size[s], before = m->objective[s];
             const double *direction = m->direction + s * P;
             for (ptrdiff_t i = 0; i < P; i++) vector[i] = m->vector[s * P + i] + size * direction[i];
@@ -452,9 +438,9 @@ void skmoe_batch_steps(const batch *m, ptrdiff_t first, ptrdiff_t last, ptrdiff_
             const double value = objective_of(m, s, vector, &at);
             double slope = quasi_newton ? dot(P, m->gradient + s * P, direction) : 0;
             slope = slope > 0 ? slope : 0;
-            int enough = isfinite(value) && value >= before + SUFFICIENT * size * slope - ROUNDING * (1 + fabs(before));
+            int enough = isfinite(value) && value >= before + m->sufficient * size * slope - m->rounding * (1 + fabs(before));
             for (ptrdiff_t c = 0; c < k; c++) enough &= at.share[c] * m->total >= m->fewest_rows[s];
-            const int give_up = !enough && size < GIVE_UP;
+            const int give_up = !enough && size < m->give_up;
             if (enough) {
                 gradient_of(m, s, vector, sigma, &at, gradient);
                 if (quasi_newton) remember(m, s, vector, gradient);
@@ -462,7 +448,7 @@ void skmoe_batch_steps(const batch *m, ptrdiff_t first, ptrdiff_t last, ptrdiff_
                 accept(m, s, vector, sigma, gradient, &at, value > before ? value : before);
             }
             if (give_up) forget(m, s);
-            m->size[s] = enough || give_up ? 1 : size * SHRINK;
+            m->size[s] = enough || give_up ? 1 : size * m->shrink;
             if (quasi_newton && (enough || give_up)) new_direction(m, s, left, used);
             if (!quasi_newton && enough) em_direction(m, s, &at);
         }

@@ -18,7 +18,6 @@ from skmoe.likelihood.batch import BatchSums, ThetaBatch, batch_sums
 from skmoe.likelihood.penalty import noise_penalty
 from skmoe.search.batch_em import FEWEST_ROWS, PenaltyStrengths, em_scales, mean_centred, with_ridge
 from skmoe.search.lbfgs import Memory
-from skmoe.search.removal import removal_losses
 
 __all__ = ["BatchOptimiser", "OnStep", "PerModelRows"]
 
@@ -145,10 +144,6 @@ class BatchOptimiser:
         self._precondition = tuple(part[rows] for part in self._precondition)
         self._memory.keep(rows)
 
-    def removal_losses(self) -> np.ndarray:
-        """Return the fall of the total log-likelihood when each expert is removed, (S, k)."""
-        return removal_losses(self.problem, self.batch)
-
     def _switch_to_lbfgs(self) -> None:
         """Replace EM's directions by those of L-BFGS without any pairs."""
         self._memory.forget(np.arange(len(self)))
@@ -169,8 +164,7 @@ class BatchOptimiser:
         needed = self.objective + SUFFICIENT * self.size * slope - ROUNDING * (1 + np.abs(self.objective))
         kept = np.all(sums.share * self.problem.total >= self.penalties.fewest_rows[:, None], axis=1)
         good = (value >= needed) & kept & np.isfinite(value)
-        if np.any(good):
-            self._accept(np.flatnonzero(good), proposal, sums, value, fresh, quasi_newton)
+        self._accept(np.flatnonzero(good), proposal, sums, value, fresh, quasi_newton)
         lost = ~good & (self.size < GIVE_UP)
         self._memory.forget(lost)
         self.size = np.where(good | lost, 1.0, self.size * SHRINK)
@@ -185,26 +179,22 @@ class BatchOptimiser:
         self, rows: np.ndarray, proposal: ThetaBatch, sums: BatchSums, value: np.ndarray, fresh: bool, pairs: bool
     ) -> None:
         """Move the models `rows` to their proposals."""
-        every = len(rows) == len(self)
-        moved, some, penalties = proposal, sums, self.penalties
-        if not every:
-            moved, some, penalties = moved.picked(rows), some.picked(rows), penalties.picked(rows)
+        if not len(rows):
+            return
+        moved, some, penalties = proposal.picked(rows), sums.picked(rows), self.penalties.picked(rows)
         vector, gradient = self._pack(moved), self._gradient(moved, some, penalties)
         if pairs:
             self._memory.remember(rows, vector - self.vector[rows], self.gradient[rows] - gradient)
         if fresh:
             for old, new in zip(self._precondition, self._curvatures(moved, some, penalties), strict=True):
                 old[rows] = new
-        value = np.maximum(value[rows], self.objective[rows])
-        if every:
-            self.vector, self.gradient, self.batch = vector, gradient, moved
-            self.objective, self.share, self.log_likelihood = value, some.share, some.log_likelihood
-            return
         self.vector[rows], self.gradient[rows] = vector, gradient
+        # callers may hold on to these
         self.objective, self.share, self.log_likelihood = (
             part.copy() for part in (self.objective, self.share, self.log_likelihood)
         )
-        self.objective[rows], self.share[rows], self.log_likelihood[rows] = value, some.share, some.log_likelihood
+        self.objective[rows] = np.maximum(value[rows], self.objective[rows])
+        self.share[rows], self.log_likelihood[rows] = some.share, some.log_likelihood
         self.batch = self._unpack(self.vector)
 
     def _new_directions(self, rows: np.ndarray) -> None:

@@ -20,11 +20,24 @@ from skmoe.likelihood import Problem
 from skmoe.likelihood.batch import ThetaBatch, has_compiled_sums
 from skmoe.likelihood.fused import LIBRARY, STRIP, loaded
 from skmoe.likelihood.rows import ModelRows
-from skmoe.search.batch_optimiser import MANY_COLUMNS, PAIRS, BatchOptimiser, OnStep, PerModelRows
+from skmoe.search.batch_em import FEWEST_ROWS
+from skmoe.search.batch_optimiser import (
+    GIVE_UP,
+    MANY_COLUMNS,
+    MOST_SPREADS,
+    PAIRS,
+    REFRESH,
+    ROUNDING,
+    SHRINK,
+    SUFFICIENT,
+    BatchOptimiser,
+    OnStep,
+    PerModelRows,
+)
 
 __all__ = ["CompiledOptimiser", "Float32Optimiser", "make_optimiser"]
 
-VERSION = 6
+VERSION = 7
 """Of the functions' signature, as in ``batch_optimiser.c``."""
 TILE = 3
 """Inputs are filled up to a multiple of this."""
@@ -44,7 +57,21 @@ SHARED_WORK = 3e7
 """Operations from which models are distributed over threads."""
 KINDS = {"shared": 1, "per-expert": 2}
 """Codes of the noise in ``batch_optimiser.c``; known scales are 0."""
-SIZES = ("strips", "inputs", "De", "Dg", "gate_at", "k", "noise", "pairs", "y_model", "weight_model", "single")
+SIZES = (
+    "strips",
+    "inputs",
+    "De",
+    "Dg",
+    "gate_at",
+    "k",
+    "noise",
+    "pairs",
+    "y_model",
+    "weight_model",
+    "single",
+    "refresh",
+)
+NUMBERS = ("total", "floor", "spread", "rounding", "sufficient", "shrink", "give_up", "most_spreads", "least_weight")
 ROWS = ("U", "y", "weight")
 PENALTY = ("expert", "gate", "noise_dof", "pooled", "fewest_rows")
 STATE = ("vector", "sigma", "objective", "log_likelihood", "share", "gradient", "direction", "size")
@@ -56,9 +83,7 @@ class _Batch(ctypes.Structure):
 
     _fields_ = [
         *((name, c_ssize_t) for name in SIZES),
-        ("total", c_double),
-        ("floor", c_double),
-        ("spread", c_double),
+        *((name, c_double) for name in NUMBERS),
         *((name, c_void_p) for name in (*ROWS, *PENALTY, "base", *STATE, *CURVATURE)),
     ]
 
@@ -74,8 +99,7 @@ def _library() -> Any | None:
     library.skmoe_batch_begin.argtypes = [*models, c_void_p]
     library.skmoe_batch_switch.argtypes = models
     library.skmoe_batch_steps.argtypes = [*models, c_ssize_t, c_ssize_t, c_int, c_void_p]
-    library.skmoe_batch_losses.argtypes = [*models, c_void_p, c_void_p]
-    for name in ("begin", "switch", "steps", "losses"):
+    for name in ("begin", "switch", "steps"):
         function = getattr(library, f"skmoe_batch_{name}")
         function.restype = None
     return library
@@ -149,6 +173,7 @@ class CompiledOptimiser(BatchOptimiser):
     """The optimiser of its base class in compiled code."""
 
     precision: type = np.float64
+    rounding = ROUNDING
 
     def _begin(self) -> None:
         self._taken = 0
@@ -197,14 +222,6 @@ class CompiledOptimiser(BatchOptimiser):
     def _switch_to_lbfgs(self) -> None:
         self._call("skmoe_batch_switch", work=False)
 
-    def removal_losses(self) -> np.ndarray:
-        """Return the fall of the total log-likelihood when each expert is removed, (S, k)."""
-        if self.batch.k == 1 or self.per_model is not None:
-            return super().removal_losses()
-        losses = np.empty(self.batch.sigma.shape)
-        self._call("skmoe_batch_losses", losses.ctypes.data)
-        return losses
-
     def _call(self, name: str, *arguments: int, work: bool = True, shared: bool = False) -> None:
         """Call a compiled function for all models, on as many threads as are allowed where there is much to do."""
         library, models = _library(), len(self)
@@ -237,9 +254,16 @@ class CompiledOptimiser(BatchOptimiser):
             "y_model": self.y.shape[1] if len(self.y) > 1 else 0,
             "weight_model": self.weight.shape[1] if len(self.weight) > 1 else 0,
             "single": int(self.precision is np.float32),
+            "refresh": REFRESH,
             "total": self.problem.total,
             "floor": self.problem.least_scale,
             "spread": self.problem.y_std,
+            "rounding": self.rounding,
+            "sufficient": SUFFICIENT,
+            "shrink": SHRINK,
+            "give_up": GIVE_UP,
+            "most_spreads": MOST_SPREADS,
+            "least_weight": FEWEST_ROWS,
         }
         self._held = {name: np.ascontiguousarray(getattr(self.penalties, name)) for name in PENALTY}
         arrays = {name: getattr(self, name) for name in (*ROWS, "base", *STATE, *CURVATURE)} | self._held
@@ -257,3 +281,4 @@ class Float32Optimiser(CompiledOptimiser):
     """The compiled optimiser with rows in float32."""
 
     precision = np.float32
+    rounding = 1e-7

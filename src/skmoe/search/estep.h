@@ -113,7 +113,7 @@ INSIDE void OF_WIDTH(set_model)(const batch *m, const double *vector, const doub
 
 /* The sums over one strip for model s; returns its weighted log density. */
 INSIDE double OF_WIDTH(strip_of)(const batch *m, ptrdiff_t s, ptrdiff_t strip, const REAL *restrict B, estep *at,
-                                 REAL *restrict expert, REAL *restrict spread, const REAL least) {
+                                 REAL *restrict expert, REAL *restrict spread) {
     const ptrdiff_t k = m->k;
     const REAL *U = (const REAL *)m->U + strip * m->inputs * STRIP;
     const REAL *y = (const REAL *)m->y + s * m->y_model + strip * STRIP;
@@ -126,48 +126,7 @@ INSIDE double OF_WIDTH(strip_of)(const batch *m, ptrdiff_t s, ptrdiff_t strip, c
         OF_WIDTH(all_predictors)(2 * k, m->De, B, U, residual);
     }
     return OF_REAL(strip_sums)(k, STRIP, STRIP, logits, residual, y, w, at->log_scale, at->half, at->share, at->squares,
-                               expert, spread, at->work, least);
-}
-
-/* Fall of the total log-likelihood of model s without each of its k >= 2 experts, the gate renormalised. */
-MACHINES
-static void OF_WIDTH(removal_losses)(const batch *m, ptrdiff_t s, const double *vector, const double *sigma, estep *at,
-                             double *losses) {
-    const ptrdiff_t k = m->k;
-    /* exponentials of the gate's and of the joint logits, as strip_sums leaves them, and their sums over later experts */
-    const REAL *const gate = at->work, *const joint = gate + k * STRIP;
-    REAL *const gates_after = at->weights, *const joints_after = gates_after + k * STRIP;
-    REAL B[coefficients(m)], gates[STRIP], joints[STRIP], all[STRIP];
-    OF_WIDTH(set_model)(m, vector, sigma, at, B);
-    for (ptrdiff_t c = 0; c < k; c++) losses[c] = 0;
-    for (ptrdiff_t strip = 0; strip < m->strips; strip++) {
-        const REAL *restrict w = (const REAL *)m->weight + s * m->weight_model + strip * STRIP;
-        OF_WIDTH(strip_of)(m, s, strip, B, at, NULL, NULL, LEAST_LOG);
-        for (ptrdiff_t i = 0; i < STRIP; i++) gates[i] = joints[i] = 0;
-        for (ptrdiff_t c = k - 1; c >= 0; c--)
-            for (ptrdiff_t i = 0; i < STRIP; i++) {
-                gates_after[c * STRIP + i] = gates[i];
-                joints_after[c * STRIP + i] = joints[i];
-                gates[i] += gate[c * STRIP + i];
-                joints[i] += joint[c * STRIP + i];
-            }
-#pragma omp simd
-        for (ptrdiff_t i = 0; i < STRIP; i++) {
-            all[i] = OF_REAL(logarithm)(joints[i]) - OF_REAL(logarithm)(gates[i]);
-            gates[i] = joints[i] = 0; /* from here on sums over earlier experts */
-        }
-        for (ptrdiff_t c = 0; c < k; c++) {
-            REAL loss = 0;
-#pragma omp simd reduction(+ : loss)
-            for (ptrdiff_t i = 0; i < STRIP; i++) {
-                const REAL p = gates[i] + gates_after[c * STRIP + i], r = joints[i] + joints_after[c * STRIP + i];
-                loss += w[i] * (all[i] + OF_REAL(logarithm)(p) - OF_REAL(logarithm)(r));
-                gates[i] += gate[c * STRIP + i];
-                joints[i] += joint[c * STRIP + i];
-            }
-            losses[c] += loss;
-        }
-    }
+                               expert, spread, at->work, LEAST_LOG_OF(REAL));
 }
 
 /* The E-step of model s at the given parameters. */
@@ -185,7 +144,7 @@ static void OF_WIDTH(e_step)(const batch *m, ptrdiff_t s, const double *vector, 
     if (with_grams) memset(tile_sums, 0, sizeof(REAL) * k * (tiles_of(m->De) + tiles_of(m->Dg)) * LANES);
     for (ptrdiff_t strip = 0; strip < m->strips; strip++) {
         const REAL *U = (const REAL *)m->U + strip * m->inputs * STRIP, *V = U + m->gate_at * STRIP;
-        log_density += OF_WIDTH(strip_of)(m, s, strip, B, at, expert, spread, LEAST_LOG_OF(REAL));
+        log_density += OF_WIDTH(strip_of)(m, s, strip, B, at, expert, spread);
         if (m->gate_at) {
             OF_WIDTH(all_gradients)(k, De, residual, U, sums);
             OF_WIDTH(all_gradients)(k, Dg, residual + k * STRIP, V, sums + k * De * LANES);

@@ -16,15 +16,15 @@ from skmoe.likelihood import Curvature, Problem, Theta
 from skmoe.likelihood.batch import ThetaBatch
 from skmoe.search.compiled import make_optimiser
 from skmoe.search.config import SearchConfig
+from skmoe.search.lbfgs import Memory
 from skmoe.search.optimiser import SUFFICIENT, Optimiser, Point
 from skmoe.search.records import Control
-from skmoe.search.solvers import Pair, inverse_root, two_loop
+from skmoe.search.solvers import inverse_root
 
-__all__ = ["EMTrace", "Fit", "extend", "maximise", "newton_is_costly", "polish", "run_em"]
+__all__ = ["Fit", "extend", "maximise", "newton_is_costly", "polish"]
 
 POLISH = 1e-18  # squared distance to the optimum in standard errors that last steps aim at
 MEMORY, MOST_STEPS = 20, 60  # of L-BFGS
-GATE_STEPS = 50  # at most, of an EM step by itself
 FIRST_ORDER_STEPS = 20  # between two attempts at a Newton step
 NEWTON_GAIN = 1.0  # total log-likelihood that so many gain, above which Newton steps wait where they cost much
 COSTLY = 60  # coefficients of all experts, from which on a Newton step takes some fifteen gradients
@@ -118,7 +118,7 @@ def maximise(
     near = near or (problem.k == 1 and problem.family.least_squares and not newton_is_costly(problem))
     rows = max(config.rows.plenty * problem.n_parameters, config.rows.least_rows)
     many = rows < config.rows.enough_rows * problem.n
-    optimiser = Optimiser(Point(problem, theta).with_sums("gradient" if many or near else "em"), on_step)
+    optimiser = Optimiser(Point(problem, theta).with_sums("gradient"), on_step)
     enough = 0.0
     if many:
         near = _run_on_subsample(optimiser, rows, control, config, near, rng or np.random.default_rng(0))
@@ -156,8 +156,9 @@ def polish(problem: Problem, fit: Fit) -> Fit:
 def _run(optimiser: Optimiser, control: Control, config: SearchConfig, near: bool = False, enough: float = 0.0) -> bool:
     """Take EM steps unless the optimum is near, then Newton steps where they work and EM steps where not."""
     smooth, total, tol = optimiser.problem.family.smooth, optimiser.problem.total, control.tol
-    if not near:
-        optimiser.em_until(config.race.em_gain, least=config.race.em_steps, most=config.race.steps)
+    for i in range(0 if near else config.race.steps // FIRST_ORDER_STEPS):
+        if _first_order(optimiser, em=i == 0 or not smooth) < config.race.em_gain:
+            break
     # a run that continues from a sample has had its L-BFGS steps
     gradients_first = near and not enough and smooth and newton_is_costly(optimiser.problem)
     while gradients_first and _first_order(optimiser) * total > NEWTON_GAIN:
@@ -172,7 +173,7 @@ def _run(optimiser: Optimiser, control: Control, config: SearchConfig, near: boo
         # first-order steps choose the better optimum; a saddle is left along its curvature only once they hardly move
         em_gain = _first_order(optimiser) if smooth else 0.0
         if em_gain * total < 0.1 * tol:
-            em_gain += sum(optimiser.em() for _ in range(5))
+            em_gain += _first_order(optimiser, em=True)
         if (gain + em_gain) * total < (0.1 * tol if smooth else tol):
             return not smooth
         if slow and not concave and (gain + em_gain) * total < FLAT_GAIN:
@@ -186,12 +187,15 @@ def newton_is_costly(problem: Problem) -> bool:
     return problem.k * problem.De > COSTLY
 
 
-def _first_order(optimiser: Optimiser) -> float:
-    """Take L-BFGS steps with EM's curvature, safe where the likelihood is not concave; return the gain per row."""
-    before = optimiser.point.objective
-    batch = make_optimiser(optimiser.problem, ThetaBatch.of([optimiser.point.theta]), exact=True)
-    batch.quasi_newton(FIRST_ORDER_STEPS)
-    trial = Point(optimiser.problem, batch.batch.theta(0)).with_sums("gradient")
+def _first_order(optimiser: Optimiser, *, em: bool = False) -> float:
+    """Take L-BFGS steps with EM's curvature, or EM steps, safe where the likelihood is not concave.
+
+    Returns the gain per row.
+    """
+    before, batch = optimiser.point.objective, ThetaBatch.of([optimiser.point.theta])
+    steps = make_optimiser(optimiser.problem, batch, exact=True, on_step=lambda _: optimiser.note())
+    (steps.em if em else steps.quasi_newton)(FIRST_ORDER_STEPS)
+    trial = Point(optimiser.problem, steps.batch.theta(0)).with_sums("gradient")
     if not optimiser.allows(trial):
         return 0.0
     optimiser.go(trial)
@@ -226,12 +230,12 @@ def _continue(optimiser: Optimiser, start: Point, control: Control) -> bool:
 
 def _quasi_newton(optimiser: Optimiser, factor: tuple[np.ndarray, bool], free: np.ndarray, tol: float) -> None:
     """Take L-BFGS steps on all rows, preconditioned by a fixed Cholesky factor."""
-    problem, current = optimiser.problem, optimiser.point.gradient
-    pairs: list[Pair] = []
+    problem, slopes = optimiser.problem, optimiser.point.gradient.gradient[None, free]
+    memory = Memory(MEMORY, slopes.shape)
     for _ in range(MOST_STEPS):
         step = np.zeros(len(free))
-        step[free] = two_loop(current.gradient[free], pairs[-MEMORY:], lambda v: linalg.cho_solve(factor, v))
-        slope = float(current.gradient @ step)
+        step[free] = memory.direction(slopes, lambda v: linalg.cho_solve(factor, v[0])[None])[0]
+        slope = float(slopes[0] @ step[free])
         if not slope > 0 or problem.total * slope < tol:
             return
         size, vector = 1.0, problem.pack(optimiser.point.theta)
@@ -243,31 +247,5 @@ def _quasi_newton(optimiser: Optimiser, factor: tuple[np.ndarray, bool], free: n
         else:
             return
         optimiser.go(trial)
-        moved = (problem.pack(trial.theta) - vector)[free]
-        change = (current.gradient - trial.gradient.gradient)[free]
-        if moved @ change > 1e-12 * np.linalg.norm(moved) * np.linalg.norm(change):
-            pairs.append((moved, change, 1.0 / (moved @ change)))
-        current = trial.gradient
-
-
-@dataclass(frozen=True)
-class EMTrace:
-    """The points of an EM run, the mean log-likelihood at each, and whether it converged."""
-
-    points: list[Theta]
-    log_likelihood: list[float]
-    converged: bool
-
-
-def run_em(problem: Problem, theta: Theta, *, max_iter: int, tol: float) -> EMTrace:
-    """Run EM from `theta` until no parameter moves by `tol`; the objective never falls."""
-    optimiser = Optimiser(Point(problem, theta))
-    points = [theta]
-    for _ in range(max_iter):
-        optimiser.em(gate_steps=GATE_STEPS)
-        moved = optimiser.point.theta.distance(points[-1])
-        if optimiser.point.theta is not points[-1]:
-            points.append(optimiser.point.theta)
-        if moved <= tol:
-            return EMTrace(points, optimiser.trace, True)
-    return EMTrace(points, optimiser.trace, False)
+        before, slopes = slopes, trial.gradient.gradient[None, free]
+        memory.remember(np.arange(1), (problem.pack(trial.theta) - vector)[None, free], before - slopes)

@@ -10,22 +10,29 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, validate_params
 
 from skmoe.arrays.checks import RANDOM_STATE, check_coef, check_enough_rows, check_unit_rows, check_varies, generator
-from skmoe.arrays.namespaces import array_namespace
+from skmoe.arrays.namespaces import Array, array_namespace, to_device
 from skmoe.arrays.threads import with_one_blas_thread
 from skmoe.likelihood import InputMap, MappedRows, Problem, Settings, Theta
+from skmoe.likelihood.batch import BatchSums, ThetaBatch, batch_sums
+from skmoe.likelihood.penalty import penalised_gate, penalty_at
+from skmoe.likelihood.rows import Block
 from skmoe.model.activations import get_activation
-from skmoe.model.gate import check_gate_memory, with_zero_row
+from skmoe.model.gate import GateSums, check_gate_memory, gate_kernel, gate_sums, maximise_gate, softmax, with_zero_row
 from skmoe.model.gaussian import GaussianFamily
-from skmoe.search.finish import Fit, run_em
+from skmoe.model.posterior import Posterior
+from skmoe.search.batch_em import PenaltyStrengths, em_step_of_batch
+from skmoe.search.finish import Fit
 from skmoe.search.fitting import Fitted, fitted_at
 from skmoe.search.optimiser import Optimiser, Point
 from skmoe.search.records import Progress, Stage, StartKind, StartRecord
 from skmoe.search.starts import labelled_start, random_labels
 from skmoe.search.task import Task
 
-__all__ = ["JointEMResult", "fit_joint_em", "joint_em"]
+__all__ = ["EMTrace", "JointEMResult", "fit_joint_em", "joint_em", "run_em"]
 
 NOISE_FLOOR = 1e-6  # of the standard deviation of y: keeps a perfect fit from dividing by zero
+ROUNDING = 1e-13  # relative, in a mean of n terms, which is no loss
+SMALLEST = 1e-8  # part of a step below which it gains nothing above rounding
 SAME = 1e-3  # mean log-likelihood below the best within which a run ended at the same optimum
 
 
@@ -132,6 +139,64 @@ def joint_em(
     return JointEMResult(
         *path[-1], run.log_likelihood[-1], path, np.array(run.log_likelihood), len(path) - 1, run.converged
     )
+
+
+@dataclass(frozen=True)
+class EMTrace:
+    """The points of an EM run, the mean log-likelihood less the penalty at each, and whether it converged."""
+
+    points: list[Theta]
+    log_likelihood: list[float]
+    converged: bool
+
+
+def run_em(problem: Problem, theta: Theta, *, max_iter: int, tol: float) -> EMTrace:
+    """Run EM from `theta` until no parameter moves by `tol`; a step that would lower the objective is halved.
+
+    A step is weighted least squares for linear experts, or a Gauss-Newton step for others, and the maximum of the
+    gate's convex problem.
+    """
+    sums, value = _sums_at(problem, theta)
+    points, trace = [theta], [value]
+    for _ in range(max_iter):
+        goal, size = _em_step(problem, theta, sums), 1.0
+        while size > SMALLEST:
+            trial = theta.towards(goal, size)
+            sums, value = _sums_at(problem, trial)
+            if value >= trace[-1] - ROUNDING * (1 + abs(trace[-1])) and np.all(sums.share > 0):
+                break
+            size *= 0.5
+        else:  # nothing is gained above rounding: this is the optimum
+            return EMTrace(points, trace, True)
+        moved, theta = trial.distance(theta), trial
+        points.append(theta)
+        trace.append(max(value, trace[-1]))
+        if moved <= tol:
+            return EMTrace(points, trace, True)
+    return EMTrace(points, trace, False)
+
+
+def _sums_at(problem: Problem, theta: Theta) -> tuple[BatchSums, float]:
+    """Return the sums of an EM step at a point, and the mean log-likelihood less the penalty."""
+    sums = batch_sums(problem, ThetaBatch.of([theta]))
+    return sums, float(sums.log_likelihood[0]) - penalty_at(problem, theta).cost
+
+
+def _em_step(problem: Problem, theta: Theta, sums: BatchSums) -> Theta:
+    """Return the maximum of the expected log-likelihood, responsibilities from `theta`."""
+    moved = em_step_of_batch(problem, ThetaBatch.of([theta]), sums, PenaltyStrengths.of(problem, 1)).theta(0)
+    if problem.k == 1:
+        return moved
+
+    def gate(W: np.ndarray) -> GateSums:
+        W_new = to_device(with_zero_row(W), problem.rows.X)
+
+        def kernel(post: Posterior, block: Block) -> tuple[Array, ...]:
+            return gate_kernel(post.R, *softmax(W_new @ block.V), block.V, block.weight)
+
+        return penalised_gate(problem, gate_sums(*problem.mean_of(kernel, theta)), W)
+
+    return replace(moved, W=maximise_gate(gate, theta.W, gate(theta.W)))
 
 
 def fit_joint_em(task: Task, k: int, rng: np.random.Generator, n_init: int) -> Fitted:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from skmoe.likelihood import Theta
-from skmoe.likelihood.em import mean_entropy, mean_log_likelihood
+from skmoe.likelihood.means import mean_entropy, mean_log_likelihood
 from skmoe.search.batch_optimiser import BatchOptimiser, OnStep
 from skmoe.search.config import SearchConfig
 from skmoe.search.folds import (

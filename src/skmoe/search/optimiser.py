@@ -1,9 +1,4 @@
-"""An optimiser of one model by EM and Newton steps that never lower the objective; sums are computed once a point.
-
-One EM step is Newton on the gate's convex problem (one step, or as many as it takes), weighted least squares for linear
-experts or one Gauss-Newton step for others, and the noise. A step that would lower the objective is halved until it
-does not.
-"""
+"""An optimiser of one model by Newton steps that never lower the objective; sums are computed once a point."""
 
 from __future__ import annotations
 
@@ -13,18 +8,14 @@ from functools import cached_property
 import numpy as np
 from scipy import linalg
 
-from skmoe.likelihood import Curvature, EMSums, Gradient, Problem, Theta, em_sums, gradient, information
-from skmoe.likelihood.em import gate_objective
-from skmoe.likelihood.penalty import noise_dof, ridge
-from skmoe.model.gate import maximise_gate
-from skmoe.search.solvers import cholesky, saddle_step, solve_each
+from skmoe.likelihood import Curvature, Gradient, Problem, Theta, gradient, information
+from skmoe.search.solvers import cholesky, saddle_step
 
-__all__ = ["Optimiser", "Point", "em_step"]
+__all__ = ["Optimiser", "Point"]
 
 ROUNDING = 1e-13  # in a mean of n terms, which is no loss
 SUFFICIENT = 1e-4  # part of the gain that a gradient promises which a step must reach
 NEWTON_SIZES = (1.0, 0.25, 0.0625)
-SMALLEST = 1e-8  # part of an EM step below which it gains nothing above rounding
 
 
 class Point:
@@ -36,14 +27,9 @@ class Point:
             self.curvature = curvature
 
     def with_sums(self, kind: str) -> Point:
-        """Return the point with one kind of sums computed: "em", "gradient" or "curvature"."""
+        """Return the point with one kind of sums computed: "gradient" or "curvature"."""
         getattr(self, kind)
         return self
-
-    @cached_property
-    def em(self) -> EMSums:
-        """Sums of an EM step."""
-        return em_sums(self.problem, self.theta)
 
     @cached_property
     def curvature(self) -> Curvature:
@@ -56,25 +42,19 @@ class Point:
         return self.curvature if "curvature" in vars(self) else gradient(self.problem, self.theta)
 
     @property
-    def _known(self) -> EMSums | Gradient:
-        """Sums that are known; those of EM where none are."""
-        known = vars(self)
-        return known.get("curvature") or known.get("gradient") or self.em
-
-    @property
     def objective(self) -> float:
         """Mean log-likelihood less the penalty."""
-        return self._known.objective
+        return self.gradient.objective
 
     @property
     def log_likelihood(self) -> float:
         """Mean log-likelihood."""
-        return self._known.log_likelihood
+        return self.gradient.log_likelihood
 
     @property
     def share(self) -> np.ndarray:
         """Mean responsibility of each expert, (k,)."""
-        return self._known.share
+        return self.gradient.share
 
     @property
     def admissible(self) -> bool:
@@ -99,37 +79,6 @@ class Point:
         if stuck.size:
             free[-stuck.size :] = ~(stuck & (self.curvature.gradient[-stuck.size :] <= 0))
         return free
-
-
-def em_step(problem: Problem, theta: Theta, sums: EMSums, *, gate_steps: int = 1) -> Theta:
-    """Take an EM step from `theta`, of which `sums` are, with at most `gate_steps` Newton steps on the gate."""
-    family, gram, gradient = problem.family, sums.expert_gram, sums.expert_gradient
-    if problem.settings.penalty:
-        strength = ridge(problem) * family.step_scale(theta.sigma)
-        gram = gram + strength[:, None, None] * np.eye(problem.De)
-        gradient = gradient - strength[:, None] * (theta.A - problem.settings.pooled)
-    steps = solve_each(gram, gradient)
-    statistic = family.statistic_after(sums.statistic, steps, sums.expert_gradient, sums.expert_gram)
-    groups = problem.noise_groups
-    sigma = theta.sigma.copy()
-    if groups:
-        share = np.array([np.sum(sums.share[group]) for group in groups])
-        left = np.array([np.sum(statistic[group]) for group in groups])
-        dof = noise_dof(problem) * np.array([group.stop - group.start for group in groups])
-        share = np.maximum(share, np.finfo(float).tiny)
-        scales = family.updated_scales(left, share, dof, problem.y_std, problem.least_scale)
-        for group, scale in zip(groups, scales, strict=True):
-            sigma[group] = scale
-    return Theta(theta.A + steps, _gate_step(problem, theta, sums, gate_steps), sigma)
-
-
-def _gate_step(problem: Problem, theta: Theta, sums: EMSums, steps: int) -> np.ndarray:
-    if problem.k == 1:
-        return theta.W
-    if steps > 1:
-        return maximise_gate(lambda V: gate_objective(problem, theta, V), theta.W, sums.gate, max_steps=steps)
-    step = solve_each(sums.gate.information[None], sums.gate.gradient.reshape(1, -1))
-    return theta.W + step.reshape(theta.W.shape)
 
 
 class Optimiser:
@@ -157,6 +106,10 @@ class Optimiser:
         """Move to a point."""
         self.point = point
         self.trace.append(max(point.objective, self.trace[-1]))
+        self.note()
+
+    def note(self) -> None:
+        """Call `on_step`, also while a step is under way."""
         if self.on_step is not None:
             self.on_step(self)
 
@@ -166,27 +119,6 @@ class Optimiser:
         slack = ROUNDING * (1 + abs(current.objective))
         full = np.all(trial.share >= np.minimum(current.share, least))
         return bool(trial.objective >= current.objective + gain - slack and full)
-
-    @np.errstate(over="ignore", invalid="ignore")  # a trial step may overflow, and is refused by its value
-    def em(self, *, gate_steps: int = 1) -> float:
-        """Take an EM step, halved until the objective does not fall; return the gain per row, 0 where none is left."""
-        current = self.point
-        goal = em_step(self.problem, current.theta, current.em, gate_steps=gate_steps)
-        size, trial = 1.0, Point(self.problem, goal).with_sums("em")
-        before = current.em.objective
-        while not self.allows(trial):
-            size *= 0.5
-            if size < SMALLEST:  # nothing is gained above rounding: this is the optimum
-                return 0.0
-            trial = Point(self.problem, current.theta.towards(goal, size)).with_sums("em")
-        self.go(trial)
-        return max(trial.objective - before, 0.0)
-
-    def em_until(self, gain: float, *, least: int, most: int) -> None:
-        """Take EM steps until one gains less than `gain` per row."""
-        for i in range(most):
-            if self.em() <= gain and i + 1 >= least:
-                return
 
     @np.errstate(over="ignore", invalid="ignore")
     def newton(self, *, saddles: bool = False, enough: float = 0.0) -> tuple[float, float]:

@@ -111,7 +111,7 @@ def prune(problem: Problem, optimiser: BatchOptimiser, steps: int, on_step: OnSt
     while optimiser.batch.k > problem.k:
         batch = optimiser.batch
         left = batch.k - max(1, (batch.k - problem.k) // AT_A_TIME)
-        kept = np.sort(np.argsort(-optimiser.removal_losses(), axis=1, kind="stable")[:, :left], axis=1)
+        kept = np.sort(np.argsort(-removal_losses(problem, batch), axis=1, kind="stable")[:, :left], axis=1)
         rows = np.arange(len(batch))[:, None]
         fewer = ThetaBatch(batch.A[rows, kept], batch.W[rows, kept], batch.sigma[rows, kept])
         optimiser = make_optimiser(problem, fewer, on_step=on_step)

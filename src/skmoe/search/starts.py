@@ -11,14 +11,13 @@ from skmoe.arrays.blocks import sum_over_blocks
 from skmoe.arrays.namespaces import Array, array_namespace, device, to_device, to_numpy
 from skmoe.arrays.products import unpack_symmetric, weighted_grams
 from skmoe.arrays.threads import without_warnings
-from skmoe.likelihood import Problem, Theta, em_sums
+from skmoe.likelihood import Problem, Theta
 from skmoe.likelihood.batch import BatchSums, ThetaBatch, batch_block_rows
 from skmoe.likelihood.rows import LaidOutRows
 from skmoe.model.channels import as_channels, outputs_first, times
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.search.batch_em import PenaltyStrengths, em_step_of_batch
 from skmoe.search.config import SearchConfig
-from skmoe.search.optimiser import em_step
 from skmoe.search.records import Start, StartKind
 from skmoe.search.task import Task
 from skmoe.spectral.experts import ExpertsResult, experts_of
@@ -68,23 +67,8 @@ def random_labels(problem: Problem, rng: np.random.Generator) -> np.ndarray:
 
 
 def labelled_start(problem: Problem, labels: np.ndarray, purity: float = PURITY) -> Theta:
-    """Fit experts by least squares to their labelled rows, and a gate by one Newton step towards the labels.
-
-    Other experts than linear ones are first taken as linear in an approximate predictor (`Family.start_response`).
-    """
-    k, family = problem.k, problem.family
-    if family.predictors > 1 or family.parts > 1:
-        return labelled_batch(problem, labels[:, None], purity).theta(0)
-    hot = purity * np.eye(k)[labels] + (1 - purity) / k  # every row has some weight for all: no system is singular
-    rows = problem.rows if family.location_scale else problem.rows.with_response(family.start_response)
-    line = Problem(rows, k, GaussianFamily.linear(), problem.settings, problem.y_std)
-    known = not problem.noise_groups
-    sigma = np.full(k, float(problem.settings.noise) if known else problem.y_std)
-    theta = Theta(np.zeros((k, problem.De)), np.zeros((k - 1, problem.Dg)), sigma)
-    start = em_step(line, theta, em_sums(line, theta, to_device(hot, rows.X)))
-    if known:
-        return start
-    return Theta(start.A, start.W, np.maximum(family.start_scale(start.sigma), problem.least_scale))
+    """Fit experts and a gate to one set of labels (n,); see `labelled_batch`."""
+    return labelled_batch(problem, labels[:, None], purity).theta(0)
 
 
 def drawn_starts(
@@ -140,7 +124,7 @@ def _labels(problem: Problem, kinds: Sequence[StartKind], rng: np.random.Generat
 
 
 def labelled_batch(problem: Problem, labels: np.ndarray, purity: float) -> ThetaBatch:
-    """Fit experts and a gate to S sets of labels (n, S), as `labelled_start` does for one.
+    """Fit experts by least squares to S sets of labels (n, S), and gates by one step towards the labels.
 
     Other experts than linear ones are first taken as linear in an approximate predictor (`Family.start_response`).
     """
