@@ -268,6 +268,14 @@ def test_single_precision_in_single_precision_out(problem):
     np.testing.assert_allclose(model.expert_coef_, double.expert_coef_, atol=1e-4)
 
 
+def test_history_is_a_view_that_nobody_changes(fitted):
+    with pytest.raises(TypeError):
+        fitted.history_["agreement"] = 0
+    fitted.history_["starts"].clear()
+    assert len(fitted.history_["starts"]) == len(fitted.record_.search.starts)
+    assert not hasattr(MoERegressor(), "history_")
+
+
 def test_history_tells_the_likelihood_and_the_winner(fitted):
     trace = fitted.history_["objective"]
     assert np.all(np.diff(trace) >= -1e-12)

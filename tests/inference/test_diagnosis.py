@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
+from fit_records import change_record, change_search
 from skmoe import MoERegressor, make_moe
 from skmoe.inference import FewRowsWarning, RelationWarning
 from skmoe.inference.residuals import residual_findings
@@ -90,10 +91,10 @@ def test_starts_that_agree_are_said_to_agree_on_a_sample_too(monkeypatch):
     words = words_of(model.diagnose())
     assert words["agreement of starts"] == WORDS["agree"]
     assert WORDS["sample"] in words["rows searched"]
-    model.history_["agreement"] = 1
+    change_search(monkeypatch, model, agreement=1)
     assert "no two starts ended at the same optimum" in words_of(model.diagnose())["agreement of starts"]
     assert "search" not in words_of(model.diagnose())
-    model.history_["limited"] = True
+    change_search(monkeypatch, model, limited=True)
     assert "20 random starts search twice as long" in words_of(model.diagnose())["search"]
 
 
@@ -261,10 +262,10 @@ def test_second_expert_that_held_out_rows_refused_is_said(rng):
 def test_regimes_that_other_models_do_not_show_are_said_loudly(table, fitted, monkeypatch):
     assert words_of(fitted.diagnose())["stability of regimes"] == "fits that left rows out show the same regimes"
     monkeypatch.setattr(fitted, "stability_", np.array([1.0, 0.4, 0.8]))
-    monkeypatch.setitem(fitted.history_, "fold_rows", 2000)
+    change_record(monkeypatch, fitted, fold_rows=2000)
     words = words_of(fitted.diagnose())["stability of regimes"]
     assert words.startswith("UNSTABLE: fits that left rows out show expert 2 in 2 of 5 only: such a regime may be")
-    monkeypatch.setitem(fitted.history_, "fold_rows", 1000)
+    change_record(monkeypatch, fitted, fold_rows=1000)
     assert "they saw 1,000 of the 2,000 rows" in words_of(fitted.diagnose())["stability of regimes"]
     monkeypatch.setattr(fitted, "stability_", np.full(3, np.nan))
     assert "stability of regimes" not in words_of(fitted.diagnose())

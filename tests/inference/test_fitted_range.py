@@ -118,9 +118,3 @@ def test_dask_partitions_have_one_range(table):
 def test_range_is_saved(table, model, tmp_path):
     model.save(tmp_path / "m.skmoe")
     assert rows_outside(skmoe.load(tmp_path / "m.skmoe"), moved(table[0])) == rows_outside(model, moved(table[0]))
-
-
-def test_older_files_know_no_range(table, model, monkeypatch):
-    monkeypatch.delitem(model.history_["inputs"], "low")
-    assert rows_outside(model, table[0]) is None
-    assert finding(model, table[0]) == "not known"

@@ -238,9 +238,3 @@ def test_predictions_of_the_table_are_means_over_the_experts_rows(table, model):
     P = model.gate_proba(X)
     expected = np.sum(P * model.expert_predict(X), axis=0) / np.sum(P, axis=0)
     np.testing.assert_allclose([row[-1] for row in model.regimes(X).rows], expected)
-
-
-def test_regimes_without_rows_need_a_model_that_noted_them(model, monkeypatch):
-    monkeypatch.delitem(model.history_, "regimes")
-    with pytest.raises(ValueError, match="pass rows as X"):
-        model.regimes()

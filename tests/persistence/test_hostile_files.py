@@ -92,6 +92,19 @@ def test_arrays_that_no_model_has_are_refused(path, name, values):
     refuse(path, name)
 
 
+ZEROS = [0.0, 0.0, 0.0]  # one for each input
+SHAPE = {"skewness": 0.0, "kurtosis": 0.0, "gaussian": True, "rank": 3, "columns": 3, "gate_along_experts": 0.0}
+SHAPE |= {"total": 300.0, "low": ZEROS, "high": ZEROS}
+REGIME = dict.fromkeys(("share", "probability", "its_rows", "all_rows", "prediction"), 0.5)
+REGIME |= {"conditions": [], "span": [0.0, 1.0], "center": ZEROS, "spread": ZEROS}
+
+
+def test_parts_of_a_record_that_are_right_are_read(path):
+    """So that the same ones with one thing wrong are refused for it."""
+    rewrite(path, change={"record": {"inputs": SHAPE, "regimes": [REGIME, REGIME | {"like": 0}]}})
+    assert skmoe.load(path).record_.regimes[1].like == 0
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -105,7 +118,7 @@ def test_arrays_that_no_model_has_are_refused(path, name, values):
         {"numbers": {"n_features_in_": 10**9}},
         {"numbers": {"log_likelihood_": float("nan")}},
         {"numbers": {"log_likelihood_": 10**400}},
-        {"history": {"step": 10**30}},
+        {"record": {"step": 10**30}},
         {"numbers": {"converged_": "yes"}},
         {"numbers": {"penalty_": -1.0}},
         {"numbers": {"extra_": 1}},
@@ -133,11 +146,29 @@ def test_arrays_that_no_model_has_are_refused(path, name, values):
         {"origin": [0.0]},
         {"profiled": True},
         {"classes": [0, 1]},
-        {"history": {}},
-        {"history": {"rows": "many"}},
-        {"history": {"starts": [["a", 1.0]]}},
-        {"history": {"regimes": []}},
-        {"history": {"unknown": 1}},
+        {"record": {}},
+        {"record": {"rows": "many"}},
+        {"record": {"rows": 0}},
+        {"record": {"step": -1.0}},
+        {"record": {"step": float("inf")}},
+        {"record": {"passes": -1}},
+        {"record": {"at_floor": 1}},
+        {"record": {"objective": ["a"]}},
+        {"record": {"search": {"starts": [["a", 1.0]]}}},
+        {"record": {"search": {"starts": [{"name": "a", "kind": "own", "log_likelihood": 1.0, "stage": "race"}]}}},
+        {"record": {"search": {"agreement": -1}}},
+        {"record": {"search": {"unknown": 1}}},
+        {"record": {"tried": [[1, 2.0]]}},
+        {"record": {"penalties": [[-1.0, 2.0]]}},
+        {"record": {"coverage": [[0.9, float("nan")]]}},
+        {"record": {"inputs": SHAPE | {"low": [0.0]}}},
+        {"record": {"inputs": SHAPE | {"high": [0.0, 0.0, float("nan")]}}},
+        {"record": {"inputs": SHAPE | {"total": 0.0}}},
+        {"record": {"regimes": []}},
+        {"record": {"regimes": [REGIME | {"center": [0.0]}] * 2}},
+        {"record": {"regimes": [REGIME | {"like": -1}] * 2}},
+        {"record": {"regimes": [REGIME | {"conditions": ["a"]}] * 2}},
+        {"record": {"unknown": 1}},
         {"feature_names": ["a", "b"]},
         {"feature_names": [1, 2, 3]},
         {"feature_names": "abc"},

@@ -39,6 +39,7 @@ def test_loaded_model_is_the_saved_one(fitted, tmp_path):
     assert again.get_params()["noise"] == "per-expert"
     np.testing.assert_array_equal(again.gate_coef_se_, model.gate_coef_se_)
     np.testing.assert_array_equal(again.stability_, model.stability_)
+    assert again.record_ == model.record_
 
 
 def test_names_of_columns_are_kept(fitted, tmp_path):
@@ -85,12 +86,12 @@ def test_damaged_files_are_refused(fitted, tmp_path, damage):
         skmoe.load(path)
 
 
-@pytest.mark.parametrize("version", [1, 5, 99])
+@pytest.mark.parametrize("version", [1, 6, 99])
 def test_files_of_another_format_are_refused_by_its_number(fitted, tmp_path, version):
     path = tmp_path / "m.skmoe"
     fitted[0].save(path)
     rewrite(path, change={"format": version})
-    with pytest.raises(ModelFileError, match=f"is of format {version}, and this skmoe reads format 6"):
+    with pytest.raises(ModelFileError, match=f"is of format {version}, and this skmoe reads format 7"):
         skmoe.load(path)
 
 

@@ -1,10 +1,27 @@
 """Checks of JSON values let pass what they name, and refuse the rest with the place where it stands."""
 
+import json
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated
 
 import pytest
 
-from skmoe.persistence.plain import boolean, either, listed, nothing, number, of_type, one_of, record, row, text, whole
+from skmoe.persistence.plain import (
+    boolean,
+    either,
+    from_plain,
+    listed,
+    nothing,
+    number,
+    of_type,
+    one_of,
+    record,
+    row,
+    text,
+    to_plain,
+    whole,
+)
 
 NAN, INF = float("nan"), float("inf")
 
@@ -70,6 +87,36 @@ def test_check_by_a_type_follows_its_fields():
     ]:
         with pytest.raises(ValueError, match=f"^{where}"):
             check(bad, "place")
+
+
+class Level(StrEnum):
+    LOW = "low"
+
+
+@dataclass(frozen=True)
+class Bounded:
+    count: Annotated[int, 1]
+    length: Annotated[float, 0.0]
+    level: Level = Level.LOW
+    more: tuple[Inner, ...] = ()
+    least: Annotated[int, 0] | None = None
+
+
+def test_bounds_of_a_type_are_checked():
+    check = of_type(Bounded)
+    check({"count": 1, "length": 0.0}, "place")
+    for bad in ({"count": 0}, {"count": 1.0}, {"length": -1.0}, {"length": INF}, {"length": NAN}, {"level": "high"}):
+        with pytest.raises(ValueError, match=f"^place.{next(iter(bad))} must be"):
+            check({"count": 1, "length": 0.0} | bad, "place")
+
+
+@pytest.mark.parametrize(
+    "value", [Bounded(1, 0.5), Bounded(2, 0.0, Level.LOW, (Inner("a", (1.5, True)),), 3), Outer((), 4, "x", ("b",))]
+)
+def test_value_comes_back_from_what_json_holds(value):
+    plain = json.loads(json.dumps(to_plain(value)))
+    of_type(type(value))(plain, "place")
+    assert from_plain(type(value), plain) == value
 
 
 def test_long_values_are_shown_in_part():

@@ -56,11 +56,6 @@ def test_choice_draws_standard_errors(auto):
     np.testing.assert_allclose(heights, display.errors, atol=1e-12)
 
 
-def test_choice_in_an_old_file_is_by_bic(auto, monkeypatch):
-    monkeypatch.setitem(auto.history_, "held_out", [])
-    assert plots.ChoiceDisplay.from_estimator(auto, **NUMBERS).criterion == "bic"
-
-
 def test_choice_refuses_unknown_criteria(auto):
     with pytest.raises(ValueError, match="criterion must be one of 'held-out', 'bic', 'icl'; got 'aic'"):
         plots.ChoiceDisplay.from_estimator(auto, "aic", **NUMBERS)

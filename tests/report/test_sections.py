@@ -5,9 +5,11 @@ import dataclasses
 import numpy as np
 import pytest
 
+from fit_records import change_record, change_search, numbers_tried
 from report.pages import problem
 from skmoe import MoERegressor, make_moe
 from skmoe.cli.models import held_out_lines
+from skmoe.model.record import Stage, StartKind, StartRecord
 from skmoe.plots.outputs import MOST_POINTS
 from skmoe.report.data import report_data
 from skmoe.report.records import Verdict
@@ -23,7 +25,6 @@ from skmoe.report.sections import (
     trust,
 )
 
-BIC = [(1, 30.0), (2, 20.0), (3, 25.0)]
 ALL = (overview, regimes, prediction, trust, gate, coefficients, certainty, diagnosis, numbers)
 
 
@@ -84,9 +85,9 @@ def test_certainty_of_one_expert_does_not_speak_of_starts(settings):
 
 @pytest.mark.parametrize(("agreement", "words"), [(3, "3 runs from different starts ended"), (1, "No two runs")])
 def test_certainty_says_how_many_starts_agree(model, data, monkeypatch, agreement, words):
-    monkeypatch.setitem(model.history_, "agreement", agreement)
+    change_search(monkeypatch, model, agreement=agreement)
     assert words in certainty(without_folds(model, *data)).paragraphs[1]
-    monkeypatch.setitem(model.history_, "limited", True)
+    change_search(monkeypatch, model, limited=True)
     assert "ended for the work it took; 20 random starts" in certainty(without_folds(model, *data)).paragraphs[1]
 
 
@@ -99,18 +100,19 @@ def test_certainty_does_not_call_a_moment_estimate_a_maximum():
 
 
 def test_certainty_lists_the_runs_on_all_rows_best_at_zero(model, data, monkeypatch):
-    runs = [("a", -1.5, "all rows"), ("b", -1.25, "all rows"), ("c", -1.0, "race")]
-    monkeypatch.setitem(model.history_, "starts", runs)
+    stages = (Stage.ALL_ROWS, Stage.ALL_ROWS, Stage.RACE)
+    runs = tuple(map(StartRecord, "abc", [StartKind.RANDOM] * 3, [-1.5, -1.25, -1.0], stages))
+    change_search(monkeypatch, model, starts=runs)
     table = certainty(without_folds(model, *data)).starts
     assert {row[1] for row in table.rows} == {"all rows"}
     assert [row[2].value for row in table.rows] == [0.25, 0.0]
-    monkeypatch.setitem(model.history_, "starts", runs[1:])
+    change_search(monkeypatch, model, starts=runs[1:])
     assert certainty(without_folds(model, *data)).starts is None  # nothing to compare
 
 
 def test_certainty_shows_no_flat_line(model, data, monkeypatch):
     for steps, shown in (([-2.0, -1.5, -1.4], True), ([-1.4, -1.4], False), ([-1.4001, -1.4, -1.4], False)):
-        monkeypatch.setitem(model.history_, "objective", np.array(steps))
+        change_record(monkeypatch, model, objective=tuple(steps))
         assert (certainty(without_folds(model, *data)).trace is not None) == shown
 
 
@@ -193,8 +195,7 @@ def test_numbers_tried_are_those_of_the_history(averaged, data, monkeypatch):
     assert [(int(row[0]), row[4].value) for row in table.rows] == history["bic"]
     assert [(int(row[0]), row[5].value) for row in table.rows] == history["icl"]
     assert [row[0] for row in table.rows if row[1] == "chosen"] == [str(averaged.n_experts_)]
-    tie = [(1, -3.0, 0.1), (2, -2.0, 0.0), (3, -1.985, 0.02)]
-    monkeypatch.setattr(averaged, "history_", {**history, "held_out": tie, **dict.fromkeys(("bic", "icl"), BIC)})
+    change_record(monkeypatch, averaged, tried=numbers_tried((1, -3.0, 0.1), (2, -2.0, 0.0), (3, -1.985, 0.02)))
     record = certainty(without_folds(averaged, *data)).number
     assert record.tried.rows[2][1] == "near tie"
     assert record.tried.rows[2][3].text == "0.015 ± 0.020"
@@ -210,8 +211,7 @@ def test_numbers_tried_are_those_of_the_history(averaged, data, monkeypatch):
 def test_a_choice_of_the_largest_number_tried_is_said_to_be_at_the_limit(averaged, data, monkeypatch):
     given, said = without_folds(averaged, *data), "2 experts are the most that so many rows support"
     for tried, at_limit in (([(1, -3.0, 0.1), (2, -2.0, 0.0)], True), ([(2, -2.0, 0.0), (3, -2.5, 0.1)], False)):
-        history = {**averaged.history_, "held_out": tried, **dict.fromkeys(("bic", "icl"), BIC[:2])}
-        monkeypatch.setattr(averaged, "history_", history)
+        change_record(monkeypatch, averaged, tried=numbers_tried(*tried))
         words = {question: words for question, _, words in averaged.diagnose().rows}["number of experts"]
         assert words.startswith(f"AT THE LIMIT: {said}") == at_limit
         check = check_of(given, "Number of experts")
@@ -219,14 +219,7 @@ def test_a_choice_of_the_largest_number_tried_is_said_to_be_at_the_limit(average
         assert (check.verdict is Verdict.NOTE) == at_limit
         assert (said in certainty(given).number.text) == at_limit
         assert (said in " ".join(held_out_lines(averaged))) == at_limit
-    monkeypatch.setattr(averaged, "history_", {**averaged.history_, "held_out": [(1, -3.0, 0.1), (2, -2.0, 0.0)]})
+    change_record(monkeypatch, averaged, tried=numbers_tried((1, -3.0, 0.1), (2, -2.0, 0.0)))
     monkeypatch.setattr(averaged, "max_experts", 2)
     said = "2 experts are the most that may be chosen: a higher limit may predict better"
     assert f"AT THE LIMIT: {said}" in str(averaged.diagnose())
-
-
-def test_numbers_of_an_old_file_are_told_by_bic(averaged, data, monkeypatch):
-    monkeypatch.setattr(averaged, "history_", {**averaged.history_, "held_out": [], "icl": [], "bic": BIC})
-    record = certainty(without_folds(averaged, *data)).number
-    assert "2 had the smallest BIC" in record.text
-    assert record.tried.columns == ("experts", "BIC")

@@ -53,10 +53,9 @@ def test_gate_in_words_names_the_only_input_for_every_expert(seed):
     assert all(re.match(r"Expert \d holds at time (up to|from|\d)", sentence) for sentence in said)
 
 
-def test_words_of_a_file_without_notes_ask_for_rows(model, data, monkeypatch):
-    monkeypatch.delitem(model.history_, "regimes")
-    assert report.gate_in_words(model)[0] == "Where expert 1 holds can be said with rows only."
-    assert report.gate_in_words(model, data[0])[0].startswith("Expert 1 holds at dose")
+def test_words_go_by_the_rows_of_the_fit_or_by_those_given(model, data):
+    assert report.gate_in_words(model)[0].startswith("Expert 1 holds at dose")
+    assert report.gate_in_words(model, data[0]) == report.gate_in_words(model)
     assert "per unit of weight" in report.experts_in_words(model)[0]
 
 

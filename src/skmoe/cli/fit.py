@@ -172,7 +172,7 @@ def fit(
         model.classes_ = labels
     save_or_keep(model, out)
     fit_of_rows = _score(model, X, y, weight)
-    used, first = model.history_["rows"], fit_lines(model, target, fit_of_rows.get("r2"))
+    used, first = model.record_.rows, fit_lines(model, target, fit_of_rows.get("r2"))
     if as_machine:
         about = {"model": out, "target": target, "rows": used, "rows_in_table": encoder.n_rows, **fit_of_rows}
         seconds = round(time.perf_counter() - start, 3)

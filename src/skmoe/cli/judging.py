@@ -89,7 +89,7 @@ def judged_by_methods(
     def judged(model: Any, what: str) -> FoldResult:
         start = time.perf_counter()
         fitted = fit_watched(model, part.X, part.y, what=what)
-        if fitted.history_["interrupted"]:  # an estimate of error from half a fit would be no use
+        if fitted.record_.search.interrupted:  # an estimate of error from half a fit would be no use
             raise KeyboardInterrupt
         seconds = time.perf_counter() - start
         return FoldResult(methods.mixture(fitted, part.X_test, part.y_test), seconds, fitted)

@@ -145,22 +145,26 @@ def as_json(model: MoERegressor) -> dict[str, Any]:
         "family": model.family_.name,
         **({"classes": model.classes_.tolist()} if hasattr(model, "classes_") else _noise_of(model)),
         "converged": model.converged_,
-        "interrupted": bool(model.history_["interrupted"]),
+        "interrupted": model.record_.search.interrupted,
         "identified": model.identified_,
         "log_likelihood": model.log_likelihood_,
         "n_parameters": model.n_parameters_,
         "n_iter": model.n_iter_,
         "penalty": model.penalty_,
         "calibration": None if model.calibration_ is None else asdict(model.calibration_),
-        "held_out_coverage": model.history_["coverage"],
+        "held_out_coverage": model.record_.coverage,
         "members": [
             {"n_experts": len(m.A), "weight": w} for m, w in zip(model.members_, model.member_weights_, strict=True)
         ],
         "by_experts": [
-            {"n_experts": k, "held_out_log_density": held, "standard_error_of_gain": error, "bic": bic, "icl": icl}
-            for (k, held, error), (_, bic), (_, icl) in zip(
-                model.history_["held_out"], model.history_["bic"], model.history_["icl"], strict=True
-            )
+            {
+                "n_experts": t.n_experts,
+                "held_out_log_density": t.held_out,
+                "standard_error_of_gain": t.error,
+                "bic": t.bic,
+                "icl": t.icl,
+            }
+            for t in model.record_.tried
         ],
         "experts": [
             {

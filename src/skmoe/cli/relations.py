@@ -21,10 +21,10 @@ def relation_lines(relations: Sequence[Relation], target: str) -> list[str]:
 
 def fit_lines(model: Any, target: str, r2: float | None) -> list[str]:
     """A line on each relation of a fit, after one on rows that are explained all but exactly."""
-    from skmoe.inference.relations import all_but_exact, is_exact, relations_of
+    from skmoe.inference.relations import all_but_exact, is_exact
 
     words = "" if r2 is None or is_exact(model) else all_but_exact(r2, target)
-    return [*([words] if words else []), *relation_lines(relations_of(model), target)]
+    return [*([words] if words else []), *relation_lines(model.record_.relations, target)]
 
 
 def _drop(names: Sequence[str]) -> str:

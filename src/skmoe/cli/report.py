@@ -60,7 +60,7 @@ def report(
     )
     if given is not None and held_out is None and not _is_of_the_fit(fitted, given):
         note(
-            f"{data} is not the table of the fit, which had {fitted.history_['rows']} rows: the model is judged on its "
+            f"{data} is not the table of the fit, which had {fitted.record_.rows} rows: the model is judged on its "
             f"{given.n} rows as rows that it has not seen"
         )
         given, held_out = None, given
@@ -132,7 +132,7 @@ def _is_of_the_fit(model: Any, rows: _Rows) -> bool:
     """Whether rows are those of the fit: as many, over the same range of each input."""
     import numpy as np
 
-    seen = model.history_["inputs"]
-    if rows.weighted != model.history_["rows"] or "low" not in seen:
+    seen = model.record_.inputs
+    if rows.weighted != model.record_.rows:
         return False
-    return bool(np.allclose(rows.low, seen["low"]) and np.allclose(rows.high, seen["high"]))
+    return bool(np.allclose(rows.low, seen.low) and np.allclose(rows.high, seen.high))

@@ -16,7 +16,7 @@ from skmoe.arrays.checks import RANDOM_STATE
 from skmoe.arrays.namespaces import Array
 from skmoe.inference import Summary, diagnose, regimes_table, summarise
 from skmoe.model.evaluation import log_likelihood, responsibility_entropy
-from skmoe.model.parameters import MoEParameters
+from skmoe.model.fitted import FittedMixture
 from skmoe.persistence import save_model
 from skmoe.search import SearchConfig
 from skmoe.tables.inputs import apply, rows_to_use
@@ -29,7 +29,7 @@ MOST_STARTS = 10_000
 """Most random starts."""
 
 
-class MixtureOfExperts(BaseEstimator):
+class MixtureOfExperts(FittedMixture, BaseEstimator):
     """A mixture of experts, fitted or not; the estimators define its outputs."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -52,9 +52,6 @@ class MixtureOfExperts(BaseEstimator):
     }
 
     _search_config: ClassVar[SearchConfig] = SearchConfig()
-    parameters_: MoEParameters
-    n_experts_: int
-    n_parameters_: int
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "parameters_")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -114,9 +114,11 @@ class MoEClassifier(ClassifierMixin, MixtureOfExperts):
     encoded_feature_names_ : (d,) array of str
         Names of the inputs that the columns became, in the order of the coefficients; ``x0``, ``x1``, ... where
         columns have no names.
-    history_ : dict
-        The objective by iteration (log-likelihood less the penalty, mean per row), the starts, and criteria of each
-        number of experts tried.
+    record_ : FitRecord
+        The fit in typed fields: its rows, the search, the numbers of experts tried, where each expert holds.
+    history_ : mapping
+        The same as plain values, to be read only: the objective by iteration (log-likelihood less the penalty, mean per
+        row), the starts, and criteria of each number of experts tried.
 
     Examples
     --------
@@ -133,7 +135,7 @@ class MoEClassifier(ClassifierMixin, MixtureOfExperts):
     (3, 2, 2)
     """
 
-    method: ClassVar[str] = "auto"
+    method = "auto"
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import asdict
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,12 +35,11 @@ from skmoe.model.family import Family
 from skmoe.search import Control, Fitted, ModelSpec, Progress, learn
 from skmoe.search.given_dof import check_given_dof, given_dof, searched_family
 from skmoe.search.learn import Learned, Request
-from skmoe.search.number import gain
 from skmoe.spectral.options import SpectralOptions, spectral_options
 from skmoe.tables.chosen import chosen_inputs
 from skmoe.tables.classes import class_rows_to_fit
 from skmoe.tables.inputs import RowsToFit, rows_to_fit
-from skmoe.tables.relations import find_relations
+from skmoe.tables.relations import Relation, find_relations
 
 __all__ = ["fit_classifier", "fit_regressor", "store_errors"]
 
@@ -120,21 +119,20 @@ def _learned(
     return learn(rows, spec, request, generator(model.random_state), control, config), control
 
 
-def _relations(model: Any, rows: RowsToFit) -> list[dict[str, Any]]:
+def _relations(model: Any, rows: RowsToFit) -> tuple[Relation, ...]:
     """Find relations that a reader should know first, and warn of them before the search."""
     names = [str(name) for name in model.encoded_feature_names_]
     found = find_relations(rows, names, classes=hasattr(model, "classes_"))
     for relation in [one for one in found if one.advised][:MOST_WARNED]:
         target = getattr(rows.encoder, "target", None) or "y"
         warnings.warn(RelationWarning(relation, target), stacklevel=4)
-    return [relation.plain() for relation in found]
+    return found
 
 
-def _store_regimes(model: Any, rows: RowsToFit, relations: list[dict[str, Any]]) -> None:
-    """Store where each expert holds, whether rows had weights, and relations among them."""
-    model.history_["relations"] = relations
-    model.history_["weighted"] = rows.weight is not None
-    model.history_["regimes"] = [asdict(regime) for regime in regimes_from_rows(model, rows.X, rows.weight)]
+def _store_regimes(model: Any, rows: RowsToFit, relations: tuple[Relation, ...]) -> None:
+    """Store where each expert holds, and relations among the columns."""
+    regimes = regimes_from_rows(model, rows.X, rows.weight)
+    model.record_ = replace(model.record_, relations=relations, regimes=regimes)
 
 
 def _progress(who: str, verbose: Any) -> Any:
@@ -170,29 +168,9 @@ def _store(model: Any, learned: Learned) -> SmallSample:
     model.profile_intervals_ = profile_intervals(fitted.optimum, p)
     model.n_experts_, model.n_parameters_ = k, fitted.n_parameters
     model.log_likelihood_ = fitted.log_likelihood
-    model.n_iter_ = max(len(fitted.trace) - 1, 1)
+    model.n_iter_ = max(len(fitted.objective) - 1, 1)
     model.converged_, model.identified_ = bool(fitted.converged), bool(fitted.identified) and not few.none_left
-    coverage = _store_held_out(model, learned)
-    found = fitted.spectral
-    model.history_ = {
-        "objective": np.asarray(fitted.trace),
-        "starts": [(r.name, r.log_likelihood, str(r.stage)) for r in fitted.records],
-        "winner": fitted.winner,
-        "agreement": fitted.agreement,
-        "at_floor": fitted.at_floor,
-        "interrupted": fitted.interrupted,
-        "limited": fitted.limited,
-        "step": 0.0 if learned.task is None else learned.task.step * learned.task.map.y_scale,
-        **_numbers_tried(learned),
-        "coverage": coverage,
-        "passes": fitted.passes,
-        "spectrum": None if found is None else found.spectrum,
-        "gap": None if found is None else found.gap,
-        "noise_level": None if found is None else found.noise_level,
-        "inputs": asdict(learned.inputs),
-        "rows": learned.n_rows,
-        "searched": learned.n_searched,
-    }
+    model.record_ = replace(learned.record, coverage=tuple(_store_held_out(model, learned)))
     return few
 
 
@@ -229,27 +207,8 @@ def _store_held_out(model: Any, learned: Learned) -> list[tuple[float, float]]:
     return coverage
 
 
-def _numbers_tried(learned: Learned) -> dict[str, Any]:
-    """Return criteria and held-out log densities of each number of experts tried, and of each penalty."""
-    choice, task = learned.choice, learned.task
-    found: dict[str, Any] = {"bic": [], "icl": [], "held_out": [], "penalties": [], "folds": 0, "fold_rows": 0}
-    if choice is None or task is None or choice.folds is None:
-        return found
-    weight = choice.folds.weight
-    n = float(np.sum(weight))
-    found |= {"penalties": choice.penalties, "folds": len(choice.folds.parts), "fold_rows": round(n)}
-    shift = -2 * n * task.in_callers_units(0.0)
-    for t in choice.tried:
-        found["bic"].append((t.k, t.bic(n) + shift))
-        found["icl"].append((t.k, t.icl(n) + shift))
-        mean = task.in_callers_units(float(np.average(t.held_out, weights=weight)))
-        chosen = next(other for other in choice.tried if other.k == choice.k)
-        found["held_out"].append((t.k, mean, gain(t.held_out, chosen.held_out, weight)[1]))
-    return found
-
-
 def _warn_of_fit(fitted: Fitted, model: Any, control: Control) -> None:
-    if fitted.interrupted:
+    if fitted.search.interrupted:
         late = control.out_of_time
         why = f"was stopped after the {model.max_time:g} seconds that it was given" if late else "was interrupted"
         warnings.warn(f"the fit {why}; this is the best model so far", ConvergenceWarning, stacklevel=4)

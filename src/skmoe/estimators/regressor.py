@@ -170,9 +170,11 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
     encoded_feature_names_ : (d,) array of str
         Names of the inputs that the columns became, in the order of the coefficients; ``x0``, ``x1``, ... where
         columns have no names.
-    history_ : dict
-        The objective by iteration (log-likelihood less the penalty, mean per row), the starts and which of them won,
-        and held-out log density, BIC and ICL of each number of experts tried.
+    record_ : FitRecord
+        The fit in typed fields: its rows, the search, the numbers of experts tried, where each expert holds.
+    history_ : mapping
+        The same as plain values, to be read only: the objective by iteration (log-likelihood less the penalty, mean per
+        row), the starts and which of them won, and held-out log density, BIC and ICL of each number of experts tried.
 
     Examples
     --------

@@ -14,8 +14,9 @@ import numpy as np
 
 from skmoe.inference.formatting import percent
 from skmoe.inference.gate_change import Input
+from skmoe.model.record import Condition
 
-__all__ = ["NINE_IN_TEN", "Condition", "ExpertRows", "condition", "excess_range", "weighted_quantile"]
+__all__ = ["NINE_IN_TEN", "ExpertRows", "condition", "excess_range", "weighted_quantile"]
 
 NINE_IN_TEN = (0.05, 0.95)
 BEYOND = 0.05  # share of the rows beyond a range up to which it is called open on that side
@@ -24,30 +25,6 @@ KUIPER_95 = 1.75  # 95% quantile of Kuiper's statistic: the best range of a colu
 ENOUGH = 0.5  # gain that is never taken for chance
 MOST_LEVELS = 3  # categories that are named
 FEW_ROWS = 0.05  # share of an expert's rows below which a category is not named beside others
-
-
-@dataclass(frozen=True)
-class Condition:
-    """The values of an input where an expert holds.
-
-    Attributes
-    ----------
-    name : str
-        The input.
-    part : float
-        Its part in the variance of the expert's probability, see `skmoe.inference.gate_change`.
-    here, all_rows : str
-        Its values where the expert holds, with its name, and for all rows.
-    direction : bool
-        Whether `here` is a direction that makes the expert likelier at equal other inputs, since no range separates its
-        rows.
-    """
-
-    name: str
-    part: float
-    here: str
-    all_rows: str
-    direction: bool = False
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,7 @@ def small_sample_correction(model: Any) -> Correction | None:
 
     None for other families than the Gaussian, and where rows are so many that nothing is corrected.
     """
-    rows, parameters = model.history_["rows"], model.n_parameters_
+    rows, parameters = model.record_.rows, model.n_parameters_
     if not isinstance(model.parameters_.family.base, GaussianFamily):
         return None
     if model.method == "spectral" or (model.n_experts_ > 1 and rows > MANY_ROWS * parameters):

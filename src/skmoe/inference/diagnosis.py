@@ -93,7 +93,7 @@ def diagnose(model: Any, X: Any = None, y: Any = None) -> Summary:
 
 def coarse_outputs(model: Any) -> str:
     """Describe outputs that are rounded to steps as wide as the noise, or return an empty text."""
-    step = float(model.history_["step"])
+    step = model.record_.step
     if not step or hasattr(model, "classes_") or no_rows_left(model):
         return ""
     noise = float(np.min(model.noise_scale_))
@@ -170,7 +170,7 @@ def _faded(model: Any) -> list[int]:
 
 def rows_fitted(model: Any) -> float:
     """Return the number of rows of the fit; whole weights count as repeated rows."""
-    return float(model.history_["inputs"].get("total", model.history_["rows"]))
+    return model.record_.inputs.total
 
 
 def _coefficients(model: Any) -> int:
@@ -198,7 +198,7 @@ def _rows(table: Summary, model: Any) -> None:
 
 def _gaps(table: Summary, model: Any) -> None:
     """Describe missing values in the table of the fit."""
-    gaps, n = filled_values(model), model.history_["rows"]
+    gaps, n = filled_values(model), model.record_.rows
     for name, count in gaps.items():
         column = next(c for c in model.encoder_.columns if c.name == name)
         words = f"they count as {column.fill!r}"
@@ -211,10 +211,6 @@ def _gaps(table: Summary, model: Any) -> None:
 
 def _range(table: Summary, model: Any, X: Any) -> None:
     found = rows_outside(model, X)
-    if found is None:
-        words = "the model's file is older than the note of its range: fit again"
-        table.rows.append(("fitted range", "not known", words))
-        return
     words = "predictions are for inputs like those of the fit, one at a time"
     if found.outside:
         words = "predictions for those rows are extrapolations: their intervals may be far off"
@@ -222,26 +218,26 @@ def _range(table: Summary, model: Any, X: Any) -> None:
 
 
 def _columns(table: Summary, model: Any) -> None:
-    seen = model.history_["inputs"]
-    if seen["rank"] < seen["columns"]:
+    seen = model.record_.inputs
+    if seen.rank < seen.columns:
         words = "some columns are constant or repeat others: their effect is shared out, not separately identified"
-        table.rows.append(("columns", f"rank {seen['rank']} of {seen['columns']}", words))
+        table.rows.append(("columns", f"rank {seen.rank} of {seen.columns}", words))
 
 
 def _inputs(table: Summary, model: Any) -> None:
-    seen = model.history_["inputs"]
+    seen = model.record_.inputs
     sees = [sees_inputs(model, part) for part in ("expert", "gate")]
     if not any(sees):
         return
     words = (
         "inputs look Gaussian, as the consistent start assumes"
-        if seen["gaussian"]
+        if seen.gaussian
         else "inputs are far from Gaussian: the consistent start is only a guess here, and other starts matter"
     )
-    finding = f"skewness up to {seen['skewness']:.2f}, excess kurtosis {seen['kurtosis']:.2f}"
+    finding = f"skewness up to {seen.skewness:.2f}, excess kurtosis {seen.kurtosis:.2f}"
     table.rows.append(("input law", finding, words))
     if model.n_experts_ > 1 and all(sees):
-        worst = seen["gate_along_experts"]
+        worst = seen.gate_along_experts
         words = (
             "gate and experts look in other directions, as the paper's theory assumes"
             if worst < ALONG
@@ -251,39 +247,36 @@ def _inputs(table: Summary, model: Any) -> None:
 
 
 def _spectrum(table: Summary, model: Any) -> None:
-    gap = model.history_["gap"]
-    if gap is None:
+    found = model.record_.search.spectrum
+    if found is None:
         table.rows.append(("spectral gap", "not computed", "the consistent start could not be used here"))
         return
-    k, level = model.n_experts_, model.history_["noise_level"]
-    above = int(np.sum(model.history_["spectrum"] > level))
+    k, above = model.n_experts_, sum(value > found.noise_level for value in found.values)
     words = (
         "the moments show as many directions as there are experts"
         if above >= k
         else f"the moments show {above} directions above their noise, fewer than the {k} experts: look at fewer experts"
     )
-    table.rows.append(("spectral gap", f"{gap:.2f}, {above} eigenvalues above noise", words))
+    table.rows.append(("spectral gap", f"{found.gap:.2f}, {above} eigenvalues above noise", words))
 
 
 def _starts(table: Summary, model: Any) -> None:
-    history = model.history_
+    record, search = model.record_, model.record_.search
     if model.method == "spectral":
         return
-    if history["searched"] < history["rows"]:
-        finding = f"{history['searched']:,} of {history['rows']:,} rows"
+    if record.searched < record.rows:
+        finding = f"{record.searched:,} of {record.rows:,} rows"
         words = (
-            f"starts were compared on a random sample; the winner was finished on all rows, in {history['passes']} "
-            "passes"
+            f"starts were compared on a random sample; the winner was finished on all rows, in {record.passes} passes"
         )
         table.rows.append(("rows searched", finding, words))
-    agreement = history["agreement"]
     words = (
         "starts agree: this is very likely the best optimum"
-        if agreement >= 2
+        if search.agreement >= 2
         else "no two starts ended at the same optimum: fit again with another seed and compare"
     )
-    table.rows.append(("agreement of starts", f"{agreement} reached the winner ({history['winner']})", words))
-    if history.get("limited"):
+    table.rows.append(("agreement of starts", f"{search.agreement} reached the winner ({search.winner})", words))
+    if search.limited:
         words = (
             f"restarts take long with so many experts and rows; {2 * model.n_init} random starts search twice as long"
         )
@@ -300,16 +293,16 @@ def _stability(table: Summary, model: Any) -> None:
 
 
 def _held_out(table: Summary, model: Any) -> None:
-    tried = model.history_.get("held_out", [])
+    tried = model.record_.tried
     if len(tried) > 1:
         ties, limit = near_tie_texts(model), limit_text(model)
-        finding = f"{model.n_experts_} of {tried[0][0]} to {tried[-1][0]} tried"
+        finding = f"{model.n_experts_} of {tried[0].n_experts} to {tried[-1].n_experts} tried"
         words = "; ".join(
             [*([f"AT THE LIMIT: {limit}"] if limit else []), *([f"NEAR TIE: {'; '.join(ties)}"] if ties else [])]
         )
         table.rows.append(("number of experts", finding, words or "held-out rows are clear about it"))
     if held := coverage_text(model):
-        finding = ", ".join(f"{100 * c:g}%: {100 * share:.0f}%" for c, share in model.history_["coverage"])
+        finding = ", ".join(f"{100 * c:g}%: {100 * share:.0f}%" for c, share in model.record_.coverage)
         table.rows.append(("intervals on rows left out", finding, held))
     if corrected := calibration_text(model):
         finding = f"scale {model.calibration_.scale:.2f}, shift {model.calibration_.shift:.2f}"
@@ -322,11 +315,11 @@ def _uncertainty(table: Summary, model: Any) -> None:
             "a direction of the likelihood is flat: there may be one expert too many, and there are no standard errors"
         )
         table.rows.append(("identified", "no", words))
-    if model.history_["at_floor"] and not is_exact(model):
+    if model.record_.at_floor and not is_exact(model):
         words = "an expert fits its rows all but exactly: its noise was held at a thousandth of the spread of y"
         table.rows.append(("noise floor", "reached", words))
     if coarse := coarse_outputs(model):
-        table.rows.append(("resolution of y", f"steps of {model.history_['step']:.3g}", coarse))
+        table.rows.append(("resolution of y", f"steps of {model.record_.step:.3g}", coarse))
     small = float(np.min(model.shares_))
     if small < SMALL_SHARE:
         table.rows.append(

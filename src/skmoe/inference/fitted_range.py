@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from skmoe.arrays.blocks import block_rows_for, sum_over_blocks
 from skmoe.arrays.namespaces import Array, array_namespace, columns, to_device, to_numpy
 from skmoe.inference.summary import feature_names
+from skmoe.model.fitted import FittedMixture
 
 __all__ = ["Outside", "rows_outside"]
 
@@ -49,7 +49,7 @@ class Outside:
         return f"{self.outside} of {self.rows} rows lie outside the fitted range ({', '.join(named)})"
 
 
-def rows_outside(model: Any, X: Array) -> Outside | None:
+def rows_outside(model: FittedMixture, X: Array) -> Outside:
     """Count the rows outside the fitted range.
 
     Parameters
@@ -60,13 +60,10 @@ def rows_outside(model: Any, X: Array) -> Outside | None:
 
     Returns
     -------
-    Outside or None
-        None where the model's file is older than the note of its range.
+    Outside
     """
-    inputs = model.history_["inputs"]
-    if "low" not in inputs or "high" not in inputs:
-        return None
-    low, high = (np.asarray(inputs[name], dtype=np.float64)[:, None] for name in ("low", "high"))
+    inputs = model.record_.inputs
+    low, high = np.array(inputs.low)[:, None], np.array(inputs.high)[:, None]
 
     def kernel(x: Array) -> tuple[Array, Array]:
         Z = columns(x)

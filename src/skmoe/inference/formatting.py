@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
+
+from skmoe.arrays.visible import joined as listed
 
 __all__ = [
     "MINUS",
@@ -103,8 +104,3 @@ def with_spread(mean: float, spread: float) -> str:
 def experts(k: int) -> str:
     """Format a number of experts."""
     return "1 expert" if k == 1 else f"{k} experts"
-
-
-def listed(items: Sequence[str]) -> str:
-    """Join a list as in a sentence: a, b and c."""
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"

@@ -31,7 +31,7 @@ TAILED = 30.0  # degrees of freedom below which tails are reported
 
 def stability_counts(model: Any) -> list[str]:
     """Count the other models in which each expert has a match, such as "4 of 5"; empty texts without any."""
-    others = len(model.members_) or int(model.history_.get("folds", 0))
+    others = len(model.members_) or model.record_.folds
     return ["" if np.isnan(share) else f"{round(share * others)} of {others}" for share in model.stability_]
 
 
@@ -53,7 +53,7 @@ def stability_text(model: Any) -> str:
         return ""
     counts = stability_counts(model)
     which = f"{compared_models(model)} show {listed([f'expert {i + 1} in {counts[i]}' for i in low])} only"
-    rows, seen = model.history_["rows"], model.history_.get("fold_rows", 0)
+    rows, seen = model.record_.rows, model.record_.fold_rows
     if seen < MOST_ROWS * rows and not model.members_:
         return f"{which}: they saw {seen:,} of the {rows:,} rows, which may be too few for it"
     if model.members_ and np.median([len(member.A) for member in model.members_]) > model.n_experts_:
@@ -66,24 +66,26 @@ def stability_text(model: Any) -> str:
 
 def near_tie_texts(model: Any) -> list[str]:
     """Describe numbers of experts that held-out rows hardly distinguish from the one chosen."""
-    tried = model.history_.get("held_out", [])
-    chosen = next((held for k, held, _ in tried if k == model.n_experts_), np.nan)
+    tried = model.record_.tried
+    chosen = next((t.held_out for t in tried if t.n_experts == model.n_experts_), np.nan)
     texts = []
-    for k, held, error in tried:
-        gain = held - chosen
-        if k == model.n_experts_ or not abs(gain) <= error:
+    for t in tried:
+        k, gain = t.n_experts, t.held_out - chosen
+        if k == model.n_experts_ or not abs(gain) <= t.error:
             continue
         verb = ("gain" if gain > 0 else "lose") + ("s" if k == 1 else "")
         kept = "so the smaller number was kept" if k > model.n_experts_ else "and simpler"
-        amount = f"{fixed(abs(gain), 3)} ± {fixed(error, 3)} of log density per row"
+        amount = f"{fixed(abs(gain), 3)} ± {fixed(t.error, 3)} of log density per row"
         texts.append(f"{experts(k)} {verb} {amount}: within a standard error, {kept}")
     return texts
 
 
 def limit_text(model: Any) -> str:
     """Describe a choice of the largest number of experts that was tried, or return an empty text."""
-    tried = model.history_.get("held_out", [])
-    if not tried or tried[-1][0] > model.n_experts_ or model.n_experts != "auto" or model.history_["interrupted"]:
+    record = model.record_
+    if not record.tried or model.n_experts != "auto" or record.search.interrupted:
+        return ""
+    if record.tried[-1].n_experts > model.n_experts_:
         return ""
     are = "is" if model.n_experts_ == 1 else "are"
     if any(model.n_experts_ < k <= model.max_experts for k in SearchConfig().number.numbers):
@@ -96,7 +98,7 @@ def penalty_text(model: Any) -> str:
     if model.n_experts_ == 1 or model.method != "auto":
         return ""
     strength = "no penalty" if model.penalty_ == 0 else f"a penalty of strength {model.penalty_:g}"
-    compared = [tau for tau, _ in model.history_.get("penalties", [])]
+    compared = [tau for tau, _ in model.record_.penalties]
     if model.penalty != "auto":
         return f"The likelihood was maximised with {strength}, as asked for."
     if not compared:
@@ -124,10 +126,10 @@ def calibration_text(model: Any) -> str:
 
 def coverage_text(model: Any) -> str:
     """Describe the coverage of intervals on held-out rows, or return an empty text."""
-    found = model.history_.get("coverage", [])
-    if not found:
+    if not model.record_.coverage:
         return ""
-    asked, held = (listed([f"{100 * share:.0f}%" for share in shares]) for shares in zip(*found, strict=True))
+    parts = zip(*model.record_.coverage, strict=True)
+    asked, held = (listed([f"{100 * share:.0f}%" for share in shares]) for shares in parts)
     return f"On rows left out of fits, intervals of {asked} held {held} of the outputs."
 
 

@@ -24,7 +24,7 @@ class Interval(NamedTuple):
 
 def gate_dof(model: Any) -> float:
     """Return the degrees of freedom of the gate's coefficients."""
-    return float(max(model.history_["rows"] - model.n_parameters_, 2))
+    return float(max(model.record_.rows - model.n_parameters_, 2))
 
 
 def intervals_of(model: Any, *, robust: bool = False) -> dict[str, Interval]:

@@ -5,8 +5,8 @@ The rows of an expert are all rows, each weighted by the probability that the ga
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,13 @@ import numpy as np
 from skmoe.arrays.blocks import take_rows
 from skmoe.arrays.namespaces import to_numpy
 from skmoe.inference.class_confidence import outcome_names
-from skmoe.inference.conditions import NINE_IN_TEN, Condition, ExpertRows, condition, weighted_quantile
-from skmoe.inference.formatting import listed, percent
+from skmoe.inference.conditions import NINE_IN_TEN, ExpertRows, condition, weighted_quantile
+from skmoe.inference.formatting import percent
 from skmoe.inference.gate_change import gate_changes, inputs_of
 from skmoe.inference.held_out import compared_models, stability_counts
 from skmoe.inference.summary import Summary
+from skmoe.model.fitted import FittedMixture
+from skmoe.model.record import Regime
 
 __all__ = ["Regime", "describe_regimes", "regimes_from_rows", "regimes_table", "regimes_text"]
 
@@ -29,58 +31,7 @@ NEGLIGIBLE = 1e-3  # part in the gate's change below which an input is never nam
 EVEN = 0.1  # an expert holds everywhere if its probability varies by less than this share of its mean
 
 
-@dataclass(frozen=True)
-class Regime:
-    """The conditions where an expert holds, and its rows.
-
-    Attributes
-    ----------
-    share : float
-        Mean probability of the expert over the rows.
-    conditions : tuple of Condition
-        Inputs that decide, the strongest first; none where the expert holds everywhere.
-    probability : float
-        Mean probability of the expert over the rows that meet all conditions.
-    its_rows, all_rows : float
-        Shares of its rows and of all rows that meet all conditions.
-    span : tuple of two floats
-        Range of its probability in nine of ten rows.
-    prediction : float
-        Mean of its predictions for its rows.
-    center, spread : tuples of d floats
-        Means and standard deviations of the columns over its rows.
-    like : int or None
-        An earlier expert, counted from 0, with the same description.
-    """
-
-    share: float
-    conditions: tuple[Condition, ...]
-    probability: float
-    its_rows: float
-    all_rows: float
-    span: tuple[float, float]
-    prediction: float
-    center: tuple[float, ...]
-    spread: tuple[float, ...]
-    like: int | None = None
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Regime:
-        """Return the record from the contents of a model file."""
-        conditions = tuple(Condition(**c) for c in plain["conditions"])
-        lists = {name: tuple(plain[name]) for name in ("span", "center", "spread")}
-        return cls(**{**plain, **lists, "conditions": conditions})
-
-    @property
-    def where(self) -> str:
-        """The conditions where it holds, in a few words."""
-        if not self.conditions:
-            return "everywhere"
-        text = "; ".join(_with_directions([c.here for c in self.conditions if not c.direction], self))
-        return text if self.like is None else f"{text}, as expert {self.like + 1}"
-
-
-def describe_regimes(model: Any, X: Any = None) -> tuple[Regime, ...] | None:
+def describe_regimes(model: FittedMixture, X: Any = None) -> tuple[Regime, ...]:
     """Describe regimes over the given rows, or as noted when the model was fitted.
 
     Parameters
@@ -91,13 +42,10 @@ def describe_regimes(model: Any, X: Any = None) -> tuple[Regime, ...] | None:
 
     Returns
     -------
-    tuple of Regime or None
-        One for each expert; None without rows where the model's file is older than the note.
+    tuple of Regime
+        One for each expert.
     """
-    if X is not None:
-        return regimes_from_rows(model, X)
-    noted = model.history_.get("regimes")
-    return None if noted is None else tuple(Regime.from_plain(plain) for plain in noted)
+    return model.record_.regimes if X is None else regimes_from_rows(model, X)
 
 
 def regimes_from_rows(model: Any, X: Any, weight: Any = None) -> tuple[Regime, ...]:
@@ -185,12 +133,6 @@ def regimes_text(regimes: Sequence[Regime]) -> list[str]:
     return [_sentence(i, regime) for i, regime in enumerate(regimes)]
 
 
-def _with_directions(ranges: list[str], regime: Regime) -> list[str]:
-    """Append the directions to the ranges."""
-    directions = [c.here for c in regime.conditions if c.direction]
-    return ranges + ([f"{listed(directions)} at equal other inputs"] if directions else [])
-
-
 def _sentence(i: int, regime: Regime) -> str:
     if not regime.conditions:
         low, high = (percent(p) for p in regime.span)
@@ -198,7 +140,7 @@ def _sentence(i: int, regime: Regime) -> str:
         return f"Expert {i + 1} holds everywhere alike: its probability is {between} in nine of ten rows."
     ranges = [f"{c.here} (all rows: {c.all_rows})" for c in regime.conditions if not c.direction]
     alike = "" if regime.like is None else f", which does not tell it from expert {regime.like + 1}"
-    text = f"Expert {i + 1} holds at {'; '.join(_with_directions(ranges, regime))}{alike}."
+    text = f"Expert {i + 1} holds at {'; '.join(regime.with_directions(ranges))}{alike}."
     if not ranges:
         return f"{text} Its mean probability is {percent(regime.share)}."
     return (
@@ -218,8 +160,6 @@ def _predicted(model: Any) -> tuple[str, ...]:
 def regimes_table(model: Any, X: Any = None) -> Summary:
     """Return a table of where each expert of a fitted model holds; see `describe_regimes`."""
     regimes = describe_regimes(model, X)
-    if regimes is None:
-        raise ValueError("the model's file is older than the note of where its experts hold; pass rows as X")
     table = Summary(
         "Where each expert holds",
         (

@@ -16,7 +16,6 @@ __all__ = [
     "in_words",
     "is_exact",
     "relation_findings",
-    "relations_of",
     "target_of",
 ]
 
@@ -60,11 +59,6 @@ class RelationWarning(UserWarning):
         return in_words(self.relation, self.target, _out_of_x)
 
 
-def relations_of(model: Any) -> list[Relation]:
-    """Relations that a fit noted, those of the output first."""
-    return [Relation.from_plain(one) for one in model.history_.get("relations", ())]
-
-
 def target_of(model: Any) -> str:
     """The name of the output, "y" where a fit does not know it."""
     return getattr(model.encoder_, "target", None) or "y"
@@ -72,12 +66,12 @@ def target_of(model: Any) -> str:
 
 def is_exact(model: Any) -> bool:
     """Whether the output is a linear function of a few inputs, so that no noise is left."""
-    return any(relation.kind == RelationKind.LINEAR for relation in relations_of(model))
+    return any(relation.kind == RelationKind.LINEAR for relation in model.record_.relations)
 
 
 def relation_findings(model: Any) -> list[tuple[str, str, str]]:
     """Lines of a diagnosis: a question, a finding, and a sentence on each relation."""
-    told, target = relations_of(model), target_of(model)
+    told, target = model.record_.relations, target_of(model)
     return [(QUESTIONS[RelationKind(one.kind)], ", ".join(one.columns), in_words(one, target)) for one in told]
 
 

@@ -76,9 +76,8 @@ def _shape(skewness: float, kurtosis: float) -> str:
 
 
 def _advice(model: Any, reasons: list[str]) -> str:
-    if len(model.history_["bic"]) > 1:
-        judge = "held-out rows prefer" if model.history_.get("held_out") else "BIC prefers"
-        return f"two experts were tried, and {judge} one"
+    if len(model.record_.tried) > 1:
+        return "two experts were tried, and held-out rows prefer one"
     if reasons:
         return "may be worth trying: fit two experts, or let their number be chosen, and compare"
     return "nothing in the residuals asks for one"

@@ -15,7 +15,7 @@ from skmoe.inference.covariance import split_errors
 from skmoe.inference.formatting import p_value, ratio_text
 from skmoe.inference.held_out import compared_models, stability_counts
 from skmoe.inference.intervals import Interval, gate_dof, intervals_of
-from skmoe.inference.relations import found_in_words, is_exact, relations_of, target_of
+from skmoe.inference.relations import found_in_words, is_exact, target_of
 from skmoe.model.families import NegativeBinomialExposureFamily, PoissonExposureFamily, StudentFamily
 from skmoe.tables.chosen import chosen_inputs
 
@@ -145,7 +145,7 @@ def summarise(model: Any, *, robust: bool, names: Sequence[str] | None = None) -
             value = estimates.of("noise_scale", i, model.noise_scale_[i])
             row = _row(part, p.family.scale_name, value, float(dof[i]), blank=bool(ratio), tested=False)
             table.rows.append(row)
-    table.notes += [found_in_words(one, target_of(model)) for one in relations_of(model) if one.of_output]
+    table.notes += [found_in_words(one, target_of(model)) for one in model.record_.relations if one.of_output]
     if isinstance(p.family, StudentFamily):
         how = "learned" if p.family.learned else "given"
         each = ", ".join(f"{dof:.3g}" for dof in p.family.expert_dof)
@@ -222,8 +222,8 @@ def _without_rounding(model: Any, coef: np.ndarray, shift: np.ndarray) -> tuple[
 
     They are tiny beside the largest effect over the range of an input, or beside their own standard errors.
     """
-    seen = model.history_["inputs"]
-    span = np.append(np.subtract(seen["high"], seen["low"]) if "low" in seen else np.ones(len(coef)), 1.0)
+    seen = model.record_.inputs
+    span = np.append(np.subtract(seen.high, seen.low), 1.0)
     both = np.vstack([coef, shift])
     effect = np.abs(both) * span[:, None]
     both = np.where(effect < ROUNDING * np.max(effect[:-1, 0], initial=0.0), 0.0, both)

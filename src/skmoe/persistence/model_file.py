@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from skmoe.model.families import FAMILIES, OF_TWO_COLUMNS, BinomialFamily, Multi
 from skmoe.model.family import Family
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.model.parameters import MoEParameters
+from skmoe.model.record import FitRecord
 from skmoe.persistence.archive import Archive, opened, write_archive
 from skmoe.persistence.errors import ModelFileError, reason
 from skmoe.persistence.model_schema import (
@@ -31,11 +31,12 @@ from skmoe.persistence.model_schema import (
     SETTINGS,
     TABLE,
     arrays_of,
+    check_sizes,
     family_from,
     family_record,
     header_check,
 )
-from skmoe.persistence.plain import one_of, record
+from skmoe.persistence.plain import from_plain, one_of, record, to_plain
 from skmoe.spectral.options import spectral_options
 from skmoe.tables.chosen import chosen_inputs
 from skmoe.tables.encoder import TableEncoder
@@ -59,7 +60,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
         If the model holds code of the caller's, or anything that could not be loaded again.
     """
     model._validate_params()
-    header, table = _header(model), None if model.encoder_ is None else _plain(model.encoder_.to_json())
+    header, table = _header(model), None if model.encoder_ is None else to_plain(model.encoder_.to_json())
     arrays = {name: _array(model, name) for name in arrays_of(header)}
     try:
         _check(header, table)
@@ -86,17 +87,17 @@ def _header(model: Any) -> dict[str, Any]:
     if not classifier:
         if ACTIVATIONS.get(p.g.name) != p.g:
             raise ValueError(f"activation {p.g.name!r} {OWN_CODE}")
-        if callable((_plain(params["spectral_options"]) or {}).get("decomposition")):
+        if callable((to_plain(params["spectral_options"]) or {}).get("decomposition")):
             raise ValueError(f"the decomposition of spectral_options {OWN_CODE}")
         params["activation"] = p.g.name
-    return _plain(
+    return to_plain(
         {
             "format": FORMAT,
             "settings": {name: params[name] for name in SETTINGS if name in params},
             "family": None if classifier else family_record(p.family),
             "classes": model.classes_ if classifier else None,
             "numbers": numbers,  # of inputs, not of columns
-            "history": model.history_,
+            "record": model.record_,
             "calibration": model.calibration_,
             "experts": [len(part.A) for part in (p, *model.members_)],
             "feature_names": list(map(str, model.encoded_feature_names_)) if named else None,
@@ -153,6 +154,7 @@ def _check(header: dict[str, Any], table: dict[str, Any] | None) -> None:
     record(NUMBERS)(numbers, "numbers")
     d, k = numbers["n_features_in_"], numbers["n_experts_"]
     header_check(d, k)(header, "model.json")
+    check_sizes(from_plain(FitRecord, header["record"]), d, k)
     if header["experts"][:1] != [k]:
         raise ValueError(f"experts must begin with {k}, the model's own")
     if header["classes"] is not None and header["family"] is not None:
@@ -193,10 +195,7 @@ def _model(make: Callable[..., Any], header: Mapping[str, Any], table: Any, arra
     for name in ("expert_intercept_", "gate_intercept_"):
         COEFFICIENT.refuse(getattr(model, name), name)
     model.calibration_ = None if header["calibration"] is None else Calibration(**header["calibration"])
-    model.history_ = dict(header["history"])
-    for name in ("objective", "spectrum"):
-        if model.history_[name] is not None:
-            model.history_[name] = np.array(model.history_[name], dtype=np.float64)
+    model.record_ = from_plain(FitRecord, header["record"])
     _name_columns(model, header)
     for part in ("expert", "gate"):
         chosen_inputs(model, part)
@@ -243,18 +242,3 @@ def _family_setting(family: Family) -> str | Family:
         if family == known:
             return name
     return family.name if family == OF_TWO_COLUMNS.get(family.name) else family
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON can hold it."""
-    if is_dataclass(value) and not isinstance(value, type):
-        value = asdict(value)
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
-    return value

@@ -23,6 +23,7 @@ from skmoe.model.families import (
 )
 from skmoe.model.family import Family
 from skmoe.model.gaussian import GaussianFamily
+from skmoe.model.record import FitRecord
 from skmoe.persistence.archive import ArraySpec, Values
 from skmoe.persistence.plain import (
     Check,
@@ -34,12 +35,10 @@ from skmoe.persistence.plain import (
     of_type,
     one_of,
     record,
-    row,
     text,
     whole,
 )
 from skmoe.tables.encoder import OF_THE_TABLE, TableEncoder
-from skmoe.tables.relations import Relation
 
 __all__ = [
     "COEFFICIENT",
@@ -50,12 +49,13 @@ __all__ = [
     "SETTINGS",
     "TABLE",
     "arrays_of",
+    "check_sizes",
     "family_from",
     "family_record",
     "header_check",
 ]
 
-FORMAT = 6
+FORMAT = 7
 ROUNDING = 1e-9  # relative; a value on the very bound counts as inside
 
 MOST_COEFFICIENT = 1e15 * LARGEST
@@ -101,7 +101,7 @@ NUMBERS: dict[str, Check] = {
     "gate_uncertain_": boolean,
 }
 
-ANY_NUMBER = number(infinite=True, nan=True)
+RECORD = of_type(FitRecord)
 CALIBRATION = record(
     {
         "shift": number(-FARTHEST, most=FARTHEST),
@@ -165,6 +165,13 @@ def _family(k: int) -> Check:
     return check
 
 
+def check_sizes(record: FitRecord, d: int, k: int) -> None:
+    """Refuse a record that is not of k experts over d inputs."""
+    inputs = [record.inputs.low, record.inputs.high, *(part for r in record.regimes for part in (r.center, r.spread))]
+    if len(record.regimes) != k or any(len(values) != d for values in inputs):
+        raise ValueError(f"the record must be of {k} experts over {d} inputs")
+
+
 def header_check(d: int, k: int) -> Check:
     """The check of ``model.json`` for a model of k experts over d inputs."""
     settings = dict.fromkeys(SETTINGS, FREE) | {"activation": one_of(*ACTIVATIONS), "categorical": CATEGORICAL}
@@ -175,77 +182,13 @@ def header_check(d: int, k: int) -> Check:
             "family": either(nothing, _family(k)),
             "classes": either(nothing, _classes),
             "numbers": record(NUMBERS),
-            "history": _history(d, k),
+            "record": RECORD,
             "calibration": either(nothing, CALIBRATION),
             "experts": listed(whole(1)),
             "feature_names": either(nothing, listed(text, d)),
             "columns": either(nothing, listed(text)),
             "origin": either(nothing, listed(number(), d)),
             "profiled": boolean,
-        }
-    )
-
-
-def _history(d: int, k: int) -> Check:
-    """The check of how the search went."""
-    inputs = record(
-        {
-            "skewness": ANY_NUMBER,
-            "kurtosis": ANY_NUMBER,
-            "gaussian": boolean,
-            "rank": whole(),
-            "columns": whole(),
-            "gate_along_experts": ANY_NUMBER,
-            "total": number(above=0.0),
-            "low": listed(number(), d),
-            "high": listed(number(), d),
-        }
-    )
-    return record(
-        {
-            "objective": listed(ANY_NUMBER),
-            "starts": listed(row(text, ANY_NUMBER, text)),
-            "winner": text,
-            "agreement": whole(),
-            "at_floor": boolean,
-            "interrupted": boolean,
-            "step": number(0.0),
-            "bic": listed(row(whole(1), ANY_NUMBER)),
-            "icl": listed(row(whole(1), ANY_NUMBER)),
-            "held_out": listed(row(whole(1), ANY_NUMBER, ANY_NUMBER)),
-            "penalties": listed(row(number(0.0), ANY_NUMBER)),
-            "passes": whole(),
-            "spectrum": either(nothing, listed(ANY_NUMBER)),
-            "gap": either(nothing, ANY_NUMBER),
-            "noise_level": either(nothing, ANY_NUMBER),
-            "inputs": inputs,
-            "rows": whole(1),
-            "searched": whole(1),
-            "limited": boolean,
-            "relations": listed(of_type(Relation)),
-            "folds": whole(),
-            "fold_rows": whole(),
-            "weighted": boolean,
-            "regimes": listed(_regime(d, k), k),
-            "coverage": listed(row(number(0.0), number(0.0))),
-        }
-    )
-
-
-def _regime(d: int, k: int) -> Check:
-    condition = {"name": text, "part": ANY_NUMBER, "here": text, "all_rows": text, "direction": boolean}
-    return record(
-        {
-            "share": ANY_NUMBER,
-            "conditions": listed(record(condition)),
-            "probability": ANY_NUMBER,
-            "its_rows": ANY_NUMBER,
-            "all_rows": ANY_NUMBER,
-            "span": row(ANY_NUMBER, ANY_NUMBER),
-            "prediction": ANY_NUMBER,
-            "center": listed(ANY_NUMBER, d),
-            "spread": listed(ANY_NUMBER, d),
-            "like": either(nothing, whole(0, k - 1)),
         }
     )
 

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, asdict, fields, is_dataclass
 from enum import StrEnum
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
 
 __all__ = [
     "Check",
     "boolean",
     "either",
+    "from_plain",
     "listed",
     "nothing",
     "number",
@@ -24,6 +27,7 @@ __all__ = [
     "record",
     "row",
     "text",
+    "to_plain",
     "whole",
 ]
 
@@ -173,6 +177,8 @@ def record(needed: Mapping[str, Check], optional: Mapping[str, Check] | None = N
 def of_type(annotation: Any, *, without: tuple[str, ...] = ()) -> Check:
     """A check by a type: of plain values, names, tuples, unions and dataclasses of them, which JSON holds as records.
 
+    ``Annotated[int, 1]`` is a whole number of at least 1, and ``Annotated[float, 0.0]`` a finite one of at least 0.
+
     Parameters
     ----------
     annotation : type
@@ -180,12 +186,15 @@ def of_type(annotation: Any, *, without: tuple[str, ...] = ()) -> Check:
         Fields of the dataclass that are not written.
     """
     if is_dataclass(annotation):
-        hints = get_type_hints(annotation)
+        hints = get_type_hints(annotation, include_extras=True)
         written = [f for f in fields(annotation) if f.name not in without]
         needed = {f.name: of_type(hints[f.name]) for f in written if f.default is MISSING}
         return record(needed, {f.name: of_type(hints[f.name]) for f in written if f.default is not MISSING})
     if isinstance(annotation, type) and issubclass(annotation, StrEnum):
         return one_of(*map(str, annotation))
+    if get_origin(annotation) is Annotated:
+        of, least = get_args(annotation)
+        return whole(least) if of is int else number(least)
     if get_origin(annotation) in (Union, UnionType):
         return either(*map(of_type, get_args(annotation)))
     if get_origin(annotation) is tuple:
@@ -199,3 +208,37 @@ def of_type(annotation: Any, *, without: tuple[str, ...] = ()) -> Check:
         NoneType: nothing,
     }
     return simple[annotation]
+
+
+def to_plain(value: Any) -> Any:
+    """Return a value as JSON can hold it."""
+    if is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, StrEnum):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {str(k): to_plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_plain(v) for v in value]
+    return value
+
+
+def from_plain(annotation: Any, value: Any) -> Any:
+    """Return the value of a type that JSON holds as a plain one, once the check by the type let that pass."""
+    if value is None:
+        return None
+    if get_origin(annotation) in (Union, UnionType):
+        (annotation,) = (one for one in get_args(annotation) if one is not NoneType)
+    if is_dataclass(annotation):
+        hints = get_type_hints(annotation)
+        made: Any = annotation
+        return made(**{name: from_plain(hints[name], item) for name, item in value.items()})
+    if get_origin(annotation) is tuple:
+        of, *rest = get_args(annotation)
+        kinds = [of] * len(value) if rest == [...] else [of, *rest]
+        return tuple(map(from_plain, kinds, value))
+    return annotation(value)

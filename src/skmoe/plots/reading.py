@@ -42,7 +42,7 @@ JITTER = 0.14  # half the width over which rows of one value are moved apart, as
 def check_model(model: Any) -> None:
     """Refuse what is not fitted, or is no mixture of experts."""
     check_is_fitted(model)
-    if not hasattr(model, "parameters_") or not hasattr(model, "history_"):
+    if not hasattr(model, "parameters_") or not hasattr(model, "record_"):
         raise TypeError(
             f"expected a fitted MoERegressor; got {type(model).__name__}: of a pipeline pass the last step and the "
             "table it was given, of a search best_estimator_"

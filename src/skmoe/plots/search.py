@@ -71,22 +71,21 @@ class TraceDisplay(Display):
             The display; its numbers are attributes.
         """
         check_model(model)
-        history = model.history_
-        records = [(str(name), float(value), str(stage)) for name, value, stage in history["starts"]]
-        stages = np.array([stage for _, _, stage in records], dtype=object)
-        values = np.array([value for _, value, _ in records])
+        search = model.record_.search
+        stages = np.array([str(start.stage) for start in search.starts], dtype=object)
+        values = np.array([start.log_likelihood for start in search.starts])
         all_rows, sample = stages == Stage.ALL_ROWS, stages == Stage.SAMPLE
-        shortfall = np.zeros(len(records))
+        shortfall = np.zeros(len(values))
         for group in (all_rows, sample, ~all_rows & ~sample):  # log-likelihoods of other rows cannot be compared
             if np.any(group):
                 shortfall[group] = np.max(values[group]) - values[group]
         return cls(
-            np.asarray(history["objective"], dtype=np.float64),
-            [name for name, _, _ in records],
-            [stage for _, _, stage in records],
+            np.array(model.record_.objective),
+            [start.name for start in search.starts],
+            stages.tolist(),
             shortfall,
-            str(history["winner"]),
-            int(history["agreement"]),
+            search.winner,
+            search.agreement,
         )._drawn(ax, draw)
 
     def _size(self) -> tuple[float, float]:
@@ -171,8 +170,7 @@ class ChoiceDisplay(Display):
         model : MoERegressor
             A fitted model.
         criterion : {"held-out", "bic", "icl"}, optional
-            Values to show, by default the log density of held-out rows, by which the choice is made; BIC of models from
-            files that are older.
+            Values to show, by default the log density of held-out rows, by which the choice is made.
         ax : matplotlib Axes, optional
             Where to draw; by default in a new figure.
         draw : bool
@@ -184,19 +182,22 @@ class ChoiceDisplay(Display):
             The display; its numbers are attributes.
         """
         check_model(model)
-        if criterion is None:
-            criterion = "held-out" if model.history_.get("held_out") else "bic"
+        criterion = "held-out" if criterion is None else criterion
         if criterion not in CRITERIA:
             raise ValueError(f"criterion must be one of {', '.join(map(repr, CRITERIA))}; got {criterion!r}")
-        tried = model.history_.get(criterion.replace("-", "_"))
+        tried = model.record_.tried
         if not tried or (len(tried) == 1 and model.n_experts != "auto"):
             raise ValueError(
                 f"the number of experts was given ({model.n_experts_}), so no others were tried; fit with "
                 'n_experts="auto" to compare them'
             )
-        numbers, values, *errors = np.array(tried, dtype=np.float64).T
-        found = (values, errors[0] if errors else None, criterion, int(model.n_experts_))
-        return cls(numbers.astype(int), *found)._drawn(ax, draw)
+        return cls(
+            np.array([t.n_experts for t in tried]),
+            np.array([getattr(t, criterion.replace("-", "_")) for t in tried]),
+            np.array([t.error for t in tried]) if criterion == "held-out" else None,
+            criterion,
+            model.n_experts_,
+        )._drawn(ax, draw)
 
     def _draw(self, *axes: Any) -> None:
         (ax,) = axes
@@ -260,18 +261,13 @@ class SpectrumDisplay(Display):
             The display; its numbers are attributes.
         """
         check_model(model)
-        history = model.history_
-        if history.get("spectrum") is None:
+        found = model.record_.search.spectrum
+        if found is None:
             raise ValueError(
                 "there is no spectrum: the consistent start was not used (it needs two or more experts, at least as "
                 'many columns, method "auto" or "spectral", and experts and gate that see the same columns)'
             )
-        return cls(
-            np.asarray(history["spectrum"], dtype=np.float64),
-            float(history["noise_level"]),
-            int(model.n_experts_),
-            float(history["gap"]),
-        )._drawn(ax, draw)
+        return cls(np.array(found.values), found.noise_level, model.n_experts_, found.gap)._drawn(ax, draw)
 
     def _draw(self, *axes: Any) -> None:
         (ax,) = axes

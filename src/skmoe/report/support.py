@@ -160,10 +160,7 @@ class _Noted(_Counts):
     def __init__(self, model: Any, rows: np.ndarray, regimes: Sequence[Regime]) -> None:
         self.model, self.rows = model, rows
         self.center, self.spread = (np.array([getattr(r, name) for r in regimes]) for name in ("center", "spread"))
-        ends = model.history_["inputs"]
-        self.low, self.high = (
-            np.asarray(ends.get(name, np.full(len(feature_names(model)), np.nan))) for name in ("low", "high")
-        )
+        self.low, self.high = model.record_.inputs.low, model.record_.inputs.high
 
     def above(self, j: int, cutoff: float) -> np.ndarray:
         """Return the rows of each expert with the larger of two values of column j, (k,)."""

@@ -287,7 +287,4 @@ def gate_in_words(model: Any, X: Any = None) -> list[str]:
     list of str
         A sentence or two for each expert.
     """
-    regimes = describe_regimes(model, None if X is None else rows(model, X))
-    if regimes is None:
-        return [f"Where expert {i + 1} holds can be said with rows only." for i in range(model.n_experts_)]
-    return regimes_text(regimes)
+    return regimes_text(describe_regimes(model, None if X is None else rows(model, X)))

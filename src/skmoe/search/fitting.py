@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from skmoe.likelihood import Problem, Theta, largest_predictors, mean_gate
 from skmoe.model.parameters import MoEParameters
+from skmoe.model.record import SearchRecord, Spectrum, Stage, StartKind, StartRecord
 from skmoe.search.finish import Fit, extend, polish
 from skmoe.search.optimiser import Optimiser, Point
 from skmoe.search.race import Search
-from skmoe.search.records import OutOfTimeError, Progress, Stage, Start, StartKind, StartRecord
+from skmoe.search.records import OutOfTimeError, Progress, Start
 from skmoe.search.starts import spectral_start
 from skmoe.search.task import Task
 from skmoe.spectral.experts import ExpertsResult
 
-__all__ = ["Fitted", "Optimum", "fit_search", "fitted_at", "interrupted_at"]
+__all__ = ["Fitted", "Optimum", "fit_search", "fitted_at", "interrupted_at", "spectrum_of"]
 
 
 @dataclass(frozen=True)
@@ -38,18 +39,11 @@ class Fitted:
     parameters : MoEParameters
     log_likelihood : float
         Total over all rows; of a fit that was stopped on a sample, its mean there times their number.
-    trace : array
+    objective : array
         The objective per iteration of the last run, mean per row.
     shares : (k,) array
         Mean gate weights.
-    records : tuple of StartRecord
-        Result of each start.
-    winner : str
-        Name of the start that won.
-    agreement : int
-        Starts that reached the winner's likelihood, itself included.
-    limited : bool
-        Whether the search ended for the work it took.
+    search : SearchRecord
     optimum : Optimum or None
         None for the paper's method, which maximises no likelihood.
     passes : int
@@ -60,14 +54,9 @@ class Fitted:
     log_likelihood: float
     n_parameters: int
     converged: bool
-    trace: np.ndarray
+    objective: np.ndarray
     shares: np.ndarray
-    records: tuple[StartRecord, ...] = ()
-    winner: str = ""
-    agreement: int = 0
-    interrupted: bool = False
-    limited: bool = False
-    spectral: ExpertsResult | None = None
+    search: SearchRecord = field(default_factory=SearchRecord)
     optimum: Optimum | None = None
     passes: int = 0
 
@@ -85,8 +74,7 @@ class Fitted:
 
     def at(self, task: Task, problem: Problem, fit: Fit) -> Fitted:
         """Return the result of the same search at another point."""
-        kept = ("records", "winner", "agreement", "interrupted", "limited", "spectral")
-        return replace(fitted_at(task, problem, fit), **{name: getattr(self, name) for name in kept})
+        return replace(fitted_at(task, problem, fit), search=self.search)
 
 
 def fitted_at(task: Task, problem: Problem, fit: Fit) -> Fitted:
@@ -104,6 +92,11 @@ def fitted_at(task: Task, problem: Problem, fit: Fit) -> Fitted:
         optimum=Optimum(problem, fit, order),
         passes=task.rows.passes.count,
     )
+
+
+def spectrum_of(experts: ExpertsResult) -> Spectrum:
+    """Return the eigenvalues that experts were learned from."""
+    return Spectrum(tuple(experts.spectrum.tolist()), experts.gap, experts.noise_level)
 
 
 class _Reporter:
@@ -176,23 +169,22 @@ def fit_search(
         interrupted, records = True, search.records
         fitted = fitted_at(task, problem, Fit.of(Optimiser(Point(problem, best)), converged=False))
     done = any(r.stage is Stage.ALL_ROWS for r in records)
-    return replace(
-        fitted,
-        records=_in_callers_units(task, records),
+    record = SearchRecord(
+        starts=_in_callers_units(task, records),
         winner=_winner(records, Stage.ALL_ROWS).name if done else "",
         agreement=search.agreement,
         interrupted=interrupted,
         limited=search.limited,
-        spectral=None if found is None else found[1],
+        spectrum=None if found is None else spectrum_of(found[1]),
     )
+    return replace(fitted, search=record)
 
 
 def interrupted_at(task: Task, theta: Theta) -> Fitted:
     """Return a fit that was stopped before its search began, at the best point known."""
     problem = task.problem(len(theta.A), task.searched)
-    return replace(
-        fitted_at(task, problem, Fit.of(Optimiser(Point(problem, theta)), converged=False)), interrupted=True
-    )
+    fitted = fitted_at(task, problem, Fit.of(Optimiser(Point(problem, theta)), converged=False))
+    return replace(fitted, search=SearchRecord(interrupted=True))
 
 
 def _in_callers_units(task: Task, records: Sequence[StartRecord]) -> tuple[StartRecord, ...]:
@@ -213,5 +205,5 @@ def _resumed(task: Task, k: int, known: Theta, reporter: _Reporter) -> Fitted:
     all_rows = task.problem(k)
     fit = _on_all_rows(task, Point(task.problem(k, task.searched), known), reporter)
     fitted = fitted_at(task, all_rows, polish(all_rows, fit))
-    record = StartRecord("checkpoint", StartKind.CHECKPOINT, fit.log_likelihood, Stage.ALL_ROWS)
-    return replace(fitted, records=_in_callers_units(task, [record]), winner="checkpoint")
+    start = StartRecord("checkpoint", StartKind.CHECKPOINT, fit.log_likelihood, Stage.ALL_ROWS)
+    return replace(fitted, search=SearchRecord(_in_callers_units(task, [start]), winner=start.name))

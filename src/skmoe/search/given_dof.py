@@ -64,7 +64,7 @@ def fit_with_given_dof(
             f"expert_dof has {len(given)} degrees of freedom, but there are rows for {k} experts only: give fewer"
         )
     found = fit_search(task, k, rng, warm=warm)
-    if found.interrupted or found.optimum is None:
+    if found.search.interrupted or found.optimum is None:
         return task, found
     theta, order = _assigned(task, task.problem(k, task.searched), found.optimum.fit.theta, given)
     whole = with_expert_dof(task.problem(k), order)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from skmoe.arrays.blocks import take_rows
@@ -11,27 +9,13 @@ from skmoe.arrays.namespaces import to_numpy
 from skmoe.arrays.table_moments import TableMoments
 from skmoe.likelihood import ModelRows
 from skmoe.model.parameters import MoEParameters
+from skmoe.model.record import InputShape
 from skmoe.search.standardise import whitening
 from skmoe.spectral.scores.fitting import is_gaussian, shape_of
 
-__all__ = ["InputShape", "input_shape"]
+__all__ = ["input_shape"]
 
 ROWS = 20_000  # rows from which skewness and kurtosis are taken
-
-
-@dataclass(frozen=True)
-class InputShape:
-    """Shape of the inputs on the standardised scale, and the correlation of gate and experts on it."""
-
-    skewness: float  # largest of any direction, by size
-    kurtosis: float  # excess kurtosis, likewise
-    gaussian: bool  # whether both are small
-    rank: int
-    columns: int
-    gate_along_experts: float  # largest correlation of a gate vector with an expert
-    total: float  # weight of all rows, as a count of rows
-    low: np.ndarray  # (d,), smallest value of each input
-    high: np.ndarray  # (d,), largest
 
 
 def input_shape(rows: ModelRows, moments: TableMoments, parameters: MoEParameters) -> InputShape:
@@ -50,8 +34,8 @@ def input_shape(rows: ModelRows, moments: TableMoments, parameters: MoEParameter
         len(moments.mean),
         _gate_along_experts(parameters, moments),
         moments.total,
-        moments.low,
-        moments.high,
+        tuple(moments.low.tolist()),
+        tuple(moments.high.tolist()),
     )
 
 

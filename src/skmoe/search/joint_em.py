@@ -20,11 +20,12 @@ from skmoe.model.activations import get_activation
 from skmoe.model.gate import GateSums, check_gate_memory, gate_kernel, gate_sums, maximise_gate, softmax, with_zero_row
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.model.posterior import Posterior
+from skmoe.model.record import SearchRecord, Stage, StartKind, StartRecord
 from skmoe.search.batch_em import PenaltyStrengths, em_step_of_batch
 from skmoe.search.finish import Fit
 from skmoe.search.fitting import Fitted, fitted_at
 from skmoe.search.optimiser import Optimiser, Point
-from skmoe.search.records import Progress, Stage, StartKind, StartRecord
+from skmoe.search.records import Progress
 from skmoe.search.starts import labelled_start, random_labels
 from skmoe.search.task import Task
 
@@ -218,10 +219,10 @@ def fit_joint_em(task: Task, k: int, rng: np.random.Generator, n_init: int) -> F
     won = int(np.argmax([r.log_likelihood for r in records]))
     best = runs[won]
     fit = Fit.of(Optimiser(Point(whole, best.points[-1])), best.converged)
-    return replace(
-        fitted_at(task, whole, replace(fit, trace=best.log_likelihood)),
-        records=tuple(records),
+    search = SearchRecord(
+        starts=tuple(records),
         winner=records[won].name,
         agreement=sum(records[won].log_likelihood - r.log_likelihood < SAME for r in records),
         interrupted=len(runs) < n_init,
     )
+    return replace(fitted_at(task, whole, replace(fit, trace=best.log_likelihood)), search=search)

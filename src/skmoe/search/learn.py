@@ -14,17 +14,18 @@ from skmoe.arrays.sizes import check_known_noise, check_unit_sizes
 from skmoe.arrays.table_moments import table_moments
 from skmoe.likelihood import MappedRows
 from skmoe.model.families import StudentFamily
+from skmoe.model.record import FitRecord, NumberTried
 from skmoe.search.checkpoint import Checkpoint
 from skmoe.search.config import SearchConfig
 from skmoe.search.ensemble import Ensemble, average
 from skmoe.search.finish import maximise
 from skmoe.search.fitting import Fitted, fit_search, interrupted_at
 from skmoe.search.given_dof import fit_with_given_dof
-from skmoe.search.input_shape import InputShape, input_shape
+from skmoe.search.input_shape import input_shape
 from skmoe.search.joint_em import fit_joint_em
 from skmoe.search.learned_dof import fit_with_dof
 from skmoe.search.limits import check_request
-from skmoe.search.number import Choice, choose
+from skmoe.search.number import Choice, choose, gain
 from skmoe.search.records import Control, Start, StartKind
 from skmoe.search.row_order import canonical
 from skmoe.search.spectral_fit import fit_spectral
@@ -77,12 +78,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Learned:
-    """A fitted model, the shape of the inputs, choices by held-out rows, and averaged models, if any."""
+    """A fitted model, the record of its fit, choices by held-out rows, and averaged models, if any."""
 
     fitted: Fitted
-    inputs: InputShape
-    n_rows: int
-    n_searched: int
+    record: FitRecord
     task: Task | None = None
     choice: Choice | None = None
     ensemble: Ensemble | None = None
@@ -117,9 +116,46 @@ def learn(
         )
     else:
         task, fitted, choice, ensemble = _learn_search(task, request, rng)
-    shape = input_shape(task.searched, task.moments, fitted.parameters)
-    searched = task.searched.n if task.sampled else task.n_rows
-    return Learned(fitted, shape, task.n_rows, searched, task, choice, ensemble)
+    record = FitRecord(
+        rows=task.n_rows,
+        searched=task.searched.n if task.sampled else task.n_rows,
+        weighted=rows.weight is not None,
+        step=task.step * task.map.y_scale,
+        inputs=input_shape(task.searched, task.moments, fitted.parameters),
+        objective=tuple(fitted.objective.tolist()),
+        passes=fitted.passes,
+        at_floor=fitted.at_floor,
+        search=fitted.search,
+    )
+    if choice is not None and choice.folds is not None:
+        n = float(np.sum(choice.folds.weight))
+        record = replace(
+            record,
+            tried=_tried(task, choice, n),
+            penalties=tuple(choice.penalties),
+            folds=len(choice.folds.parts),
+            fold_rows=round(n),
+        )
+    return Learned(fitted, record, task, choice, ensemble)
+
+
+def _tried(task: Task, choice: Choice, n: float) -> tuple[NumberTried, ...]:
+    """Return criteria and held-out log densities, in the caller's units, of each number of experts tried."""
+    if not choice.tried:
+        return ()
+    assert choice.folds is not None
+    weight, shift = choice.folds.weight, -2 * n * task.in_callers_units(0.0)
+    chosen = next(t.held_out for t in choice.tried if t.k == choice.k)
+    return tuple(
+        NumberTried(
+            t.k,
+            task.in_callers_units(float(np.average(t.held_out, weights=weight))),
+            gain(t.held_out, chosen, weight)[1],
+            t.bic(n) + shift,
+            t.icl(n) + shift,
+        )
+        for t in choice.tried
+    )
 
 
 def _learn_search(
@@ -198,7 +234,7 @@ def _learn_spectral(
             'method="spectral" takes whole numbers, counts of rows, as sample_weight of rows that are streamed; '
             'method="auto" takes any'
         )
-    n = rows.X.shape[0]
+    n, weighted = rows.X.shape[0], rows.weight is not None
     X, y, weight = canonical(rows.X, rows.y, rows.weight, config)
     if weight is not None or rows.weight is not None:  # rows that are all distinct stay in their order
         rows = replace(rows, X=X, y=y, weight=weight)
@@ -210,5 +246,16 @@ def _learn_spectral(
     n = moments.rows if rows.streamed else n
     fitted = fit_spectral(rows, spec, moments, int(request.n_experts), rng, control, request.options)
     whitened = standardised(moments, intercept=True, outputs=False)
-    shape = input_shape(MappedRows(rows.X, rows.y, rows.weight, whitened, moments.total), moments, fitted.parameters)
-    return Learned(fitted, shape, n, n)
+    mapped = MappedRows(rows.X, rows.y, rows.weight, whitened, moments.total)
+    record = FitRecord(
+        rows=n,
+        searched=n,
+        weighted=weighted,
+        step=0.0,
+        inputs=input_shape(mapped, moments, fitted.parameters),
+        objective=tuple(fitted.objective.tolist()),
+        passes=0,
+        at_floor=False,
+        search=fitted.search,
+    )
+    return Learned(fitted, record)

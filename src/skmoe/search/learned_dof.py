@@ -30,14 +30,14 @@ STEP = 1e-3  # of differences over their log
 def fit_with_dof(task: Task, k: int, rng: np.random.Generator, warm: list[Start]) -> tuple[Task, Fitted]:
     """Search and learn the degrees of freedom; return the task with the number for all experts, and the fit."""
     first = fit_search(task, k, rng, warm=warm)
-    if first.optimum is not None and not first.optimum.fit.admissible and not first.interrupted:
+    if first.optimum is not None and not first.optimum.fit.admissible and not first.search.interrupted:
         # an expert of gross errors alone: with heavier tails they do not determine starts
         first = fit_search(_at_dof(task, HEAVY), k, rng, warm=warm)
-    if first.interrupted or first.optimum is None:
+    if first.search.interrupted or first.optimum is None:
         return task, first
     task, theta = _best_dof(task, k, first.optimum.fit.theta)
     again = fit_search(task, k, rng, warm=[*warm, Start("first search", StartKind.CHOSEN, theta)])
-    if again.interrupted or again.optimum is None:
+    if again.search.interrupted or again.optimum is None:
         return task, again
     task, theta = _best_dof(task, k, again.optimum.fit.theta)
     whole, reported = task.problem(k), task

@@ -1,42 +1,17 @@
-"""Records that are passed through a fit: starts and their results, progress, and what controls a run."""
+"""Records that are passed through a fit: starts, progress, and what controls a run."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from enum import StrEnum
 from itertools import count
 
 from skmoe.likelihood import Theta
+from skmoe.model.record import Stage, StartKind, StartRecord
 from skmoe.search.checkpoint import Checkpoint
 
 __all__ = ["Control", "OutOfTimeError", "Progress", "Stage", "Start", "StartKind", "StartRecord"]
-
-
-class Stage(StrEnum):
-    """The last stage that a start reached."""
-
-    RACE = "race"
-    SUBSAMPLE = "subsample"
-    SAMPLE = "sample"
-    ALL_ROWS = "all rows"
-
-
-class StartKind(StrEnum):
-    """The origin of a start."""
-
-    REGRESSION = "regression"
-    SPECTRAL = "spectral"
-    RANDOM = "random"
-    VORONOI = "voronoi"
-    JOINT = "joint"  # nearest of k rows in inputs and output
-    REWEIGHTED = "reweighted"  # a restart after some steps on rows with random weights
-    SPLIT = "split"  # one expert dropped, another split
-    GROWN = "grown"  # a smaller model with experts split
-    FOLD = "fold"  # the best fit to all rows but those of a fold
-    CHOSEN = "chosen"  # the best fit so far
-    CHECKPOINT = "checkpoint"
 
 
 @dataclass(frozen=True)
@@ -46,16 +21,6 @@ class Start:
     name: str
     kind: StartKind
     theta: Theta
-
-
-@dataclass(frozen=True)
-class StartRecord:
-    """The result of a start: the mean log-likelihood it reached, and at which stage."""
-
-    name: str
-    kind: StartKind
-    log_likelihood: float
-    stage: Stage
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from skmoe.arrays.table_moments import TableMoments
 from skmoe.model.evaluation import log_likelihood, mean_gate
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.model.parameters import MoEParameters
-from skmoe.search.fitting import Fitted
+from skmoe.model.record import SearchRecord
+from skmoe.search.fitting import Fitted, spectrum_of
 from skmoe.search.records import Control
 from skmoe.search.standardise import whitening
 from skmoe.search.task import ModelSpec
@@ -74,8 +75,7 @@ def fit_spectral(
         gate.converged,
         gate.log_likelihood,
         shares[order],
-        winner="spectral",
-        spectral=experts,
+        SearchRecord(winner="spectral", spectrum=spectrum_of(experts)),
     )
 
 

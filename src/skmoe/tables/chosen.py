@@ -7,9 +7,26 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
-from skmoe.arrays.visible import listed
+import numpy as np
 
-__all__ = ["GivenColumns", "chosen_inputs", "sees_inputs"]
+from skmoe.arrays.visible import listed
+from skmoe.tables.encoder import TableEncoder
+
+__all__ = ["FittedColumns", "GivenColumns", "chosen_inputs", "sees_inputs"]
+
+
+class FittedColumns:
+    """The columns that a model was fitted to, and its settings of them, as `skmoe.MoERegressor` documents them."""
+
+    expert_features: Sequence[Any] | None
+    gate_features: Sequence[Any] | None
+    categorical: str | Sequence[str] | None
+    unseen: str
+
+    encoder_: TableEncoder | None
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+    encoded_feature_names_: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -31,7 +48,7 @@ class GivenColumns:
     inputs: Sequence[str]
 
     @classmethod
-    def of(cls, model: Any) -> GivenColumns:
+    def of(cls, model: FittedColumns) -> GivenColumns:
         """Find the columns of a model's rows; without an encoder each is one input."""
         names = [str(name) for name in getattr(model, "feature_names_in_", ())] or None
         inputs = [str(name) for name in model.encoded_feature_names_]
@@ -84,12 +101,12 @@ class GivenColumns:
         return self.places[place]
 
 
-def chosen_inputs(model: Any, part: str) -> list[int] | None:
+def chosen_inputs(model: FittedColumns, part: str) -> list[int] | None:
     """Return the indices of the inputs that a part of a model uses, "expert" or "gate"; None stands for all."""
     name = f"{part}_features"
     return GivenColumns.of(model).indices(getattr(model, name), name)
 
 
-def sees_inputs(model: Any, part: str) -> bool:
+def sees_inputs(model: FittedColumns, part: str) -> bool:
     """Return whether a part of a model, "expert" or "gate", has any input; it is of constants otherwise."""
     return chosen_inputs(model, part) != []

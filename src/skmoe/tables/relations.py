@@ -6,9 +6,8 @@ They are looked for among some rows only: the first ones, and others spread over
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum, auto
-from typing import Any
 
 import numpy as np
 
@@ -78,17 +77,6 @@ class Relation:
     def advised(self) -> bool:
         """True where a warning helps: of categories that coincide in some rows only nothing can be left out."""
         return bool(self.sources) or self.kind == RelationKind.GROUPS
-
-    def plain(self) -> dict[str, Any]:
-        """Return it as plain values, for a model file."""
-        values = {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(self).items()}
-        return {**values, "kind": str(self.kind)}
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Relation:
-        """Return the relation that `plain` gave."""
-        values: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in plain.items()}
-        return cls(**values)
 
 
 def find_relations(rows: RowsToFit, names: Sequence[str], *, classes: bool = False) -> tuple[Relation, ...]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from skmoe.estimators.base import MixtureOfExperts
 from skmoe.inference.diagnosis import no_rows_left
 from skmoe.inference.formatting import fixed
 from skmoe.inference.held_out import calibration_text, ensemble_text, limit_text, near_tie_texts, penalty_text
@@ -69,7 +69,7 @@ def _standard_errors(data: ReportData) -> str:
 
 def _convergence(data: ReportData) -> str:
     model = data.model
-    if model.history_["interrupted"]:
+    if model.record_.search.interrupted:
         return "The fit was interrupted before it reached a maximum of the likelihood."
     if model.method == "spectral":
         return "The experts are estimated from moments, and then the gate; the likelihood of both was not maximised."
@@ -81,8 +81,8 @@ def _convergence(data: ReportData) -> str:
 def _agreement(data: ReportData) -> str:
     if data.model.n_experts_ == 1 or data.model.method == "spectral":
         return ""
-    agreement = data.model.history_["agreement"]
-    if data.model.history_.get("limited"):
+    agreement = data.model.record_.search.agreement
+    if data.model.record_.search.limited:
         more = 2 * data.model.n_init
         return f"The search ended for the work it took; {more} random starts search twice as long for a higher maximum."
     if agreement >= 2:
@@ -96,7 +96,7 @@ def _agreement(data: ReportData) -> str:
 
 
 def _trace(data: ReportData) -> Figure | None:
-    steps = data.model.history_["objective"]
+    steps = data.model.record_.objective
     if len(steps) < LEAST_STEPS or np.ptp(steps) < FLAT:
         return None  # the best start was at the maximum already
     return draw(
@@ -111,15 +111,16 @@ def _trace(data: ReportData) -> Figure | None:
 
 
 def _starts(data: ReportData) -> Table | None:
-    starts = data.model.history_["starts"]
-    starts = [start for start in starts if start[2] == Stage.ALL_ROWS] or starts
+    all_starts = data.model.record_.search.starts
+    starts = [start for start in all_starts if start.stage is Stage.ALL_ROWS] or all_starts
     if len(starts) < 2:  # nothing to compare
         return None
-    best = max(value for _, value, _ in starts)
+    best = max(start.log_likelihood for start in starts)
+    below = [(start, best - start.log_likelihood) for start in starts]
     return Table(
         "The runs that got furthest: mean log-likelihood per row below that of the best",
         ("start", "finished on", "below the best"),
-        tuple((str(name), str(stage), Number(best - value, fixed(best - value, 5))) for name, value, stage in starts),
+        tuple((start.name, str(start.stage), Number(gap, fixed(gap, 5))) for start, gap in below),
     )
 
 
@@ -132,31 +133,27 @@ def _other_models(data: ReportData) -> tuple[str, ...]:
 
 def _number_of_experts(data: ReportData) -> NumberOfExperts | None:
     model = data.model
-    numbers = [k for k, _ in model.history_["bic"]]
+    numbers = [tried.n_experts for tried in model.record_.tried]
     if len(numbers) < 2:
         return None
-    held_out = bool(model.history_["held_out"])
-    name = "Log density of held-out rows" if held_out else "BIC"
-    better = "larger" if held_out else "smaller"
-    bars = ", with standard errors of the difference from the number chosen" if held_out else ""
+    name = "Log density of held-out rows"
+    bars = ", with standard errors of the difference from the number chosen"
     return NumberOfExperts(
         _choice_in_words(data, numbers),
         draw(
             ChoiceDisplay,
             model,
             title=f"{name} by number of experts",
-            caption=f"{name} by number of experts{bars}; {better} is better.",
+            caption=f"{name} by number of experts{bars}; larger is better.",
             height=3.0,
         ),
-        _tried_by_held_out_rows(model) if held_out else _tried_by_bic(model),
+        _tried(model),
     )
 
 
 def _choice_in_words(data: ReportData, numbers: list[int]) -> str:
     model = data.model
     tried = f"From {numbers[0]} to {numbers[-1]} experts were tried"
-    if not model.history_["held_out"]:
-        return f"{tried}; {model.n_experts_} had the smallest BIC, which weighs fit against the number of parameters."
     chosen = "1 was chosen" if model.n_experts_ == 1 else f"{model.n_experts_} were chosen"
     ties = [f"{text}." for text in (limit_text(model), *near_tie_texts(model)) if text]
     return " ".join(
@@ -168,26 +165,20 @@ def _choice_in_words(data: ReportData, numbers: list[int]) -> str:
     )
 
 
-def _tried_by_bic(model: Any) -> Table:
-    rows = tuple((f"{k}", Number(bic, fixed(bic, 1))) for k, bic in model.history_["bic"])
-    return Table("BIC by number of experts", ("experts", "BIC"), rows)
-
-
-def _tried_by_held_out_rows(model: Any) -> Table:
-    history = model.history_
-    of_chosen = next(held for k, held, _ in history["held_out"] if k == model.n_experts_)
+def _tried(model: MixtureOfExperts) -> Table:
+    of_chosen = next(t.held_out for t in model.record_.tried if t.n_experts == model.n_experts_)
     rows = []
-    for (k, held, error), (_, bic), (_, icl) in zip(history["held_out"], history["bic"], history["icl"], strict=True):
-        gain, chosen = held - of_chosen, k == model.n_experts_
-        remark = "chosen" if chosen else "near tie" if abs(gain) <= error else ""
+    for t in model.record_.tried:
+        gain, chosen = t.held_out - of_chosen, t.n_experts == model.n_experts_
+        remark = "chosen" if chosen else "near tie" if abs(gain) <= t.error else ""
         rows.append(
             (
-                f"{k}",
+                f"{t.n_experts}",
                 remark,
-                Number(held, fixed(held, 3)),
-                Number(gain, "0" if chosen else f"{fixed(gain, 3)} ± {fixed(error, 3)}"),
-                Number(bic, fixed(bic, 1)),
-                Number(icl, fixed(icl, 1)),
+                Number(t.held_out, fixed(t.held_out, 3)),
+                Number(gain, "0" if chosen else f"{fixed(gain, 3)} ± {fixed(t.error, 3)}"),
+                Number(t.bic, fixed(t.bic, 1)),
+                Number(t.icl, fixed(t.icl, 1)),
             )
         )
     return Table(

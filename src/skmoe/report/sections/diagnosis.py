@@ -29,7 +29,7 @@ def diagnosis(data: ReportData) -> Diagnosis:
 
 
 def _spectrum(data: ReportData) -> Figure | None:
-    if data.model.history_["spectrum"] is None:
+    if data.model.record_.search.spectrum is None:
         return None
     return draw(
         SpectrumDisplay,

@@ -91,7 +91,7 @@ def _cards(data: ReportData) -> tuple[Card, ...]:
 def _rows(data: ReportData) -> Card:
     d = data.model.gate_coef_.shape[1]
     inputs = f"{d} input{'s' if d > 1 else ''}"
-    fitted = data.model.history_["rows"]
+    fitted = data.model.record_.rows
     if data.rows is None:
         return Card("Rows of the fit", f"{fitted:,}", f"{inputs}; none were given to the report")
     if data.fit_rows is None:

@@ -154,7 +154,7 @@ def _protocol(data: ReportData, found: Evaluation) -> str:
     weights = ""
     if data.fit_rows is not None and data.fit_rows.weight is not None:
         weights = " Rows count by their weights, in these fits and in the errors."
-    elif data.model.history_.get("weighted", False):
+    elif data.model.record_.weighted:
         weights = " Rows count alike here, though the fit weighted them: their weights were not given."
     return (
         f"Each row was predicted by a model fitted to the other rows, in {found.folds} folds; so were {others}, in the "

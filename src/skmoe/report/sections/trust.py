@@ -13,7 +13,7 @@ from skmoe.inference.class_confidence import ConfidenceVerdict
 from skmoe.inference.diagnosis import SMALL_SHARE, rows_fitted
 from skmoe.inference.formatting import fixed, listed, percent, three_digits
 from skmoe.inference.held_out import compared_models, limit_text, near_tie_texts, stability_counts, stability_text
-from skmoe.inference.relations import QUESTIONS, all_but_exact, in_words, is_exact, relations_of
+from skmoe.inference.relations import QUESTIONS, all_but_exact, in_words, is_exact
 from skmoe.plots import CalibrationDisplay, ReliabilityDisplay
 from skmoe.report.data import ReportData
 from skmoe.report.evaluated import SAME
@@ -64,7 +64,7 @@ def checks(data: ReportData) -> tuple[Check, ...]:
 def _relations(data: ReportData) -> list[Check]:
     """Report exact relations, repeated inputs, identifiers and groups of rows."""
     found = []
-    for one in relations_of(data.model):
+    for one in data.model.record_.relations:
         verdict = Verdict.NOTE if one.kind in (RelationKind.REPEATED, RelationKind.GROUPS) else Verdict.CAREFUL
         text = in_words(one, data.target)
         found.append(Check(QUESTIONS[RelationKind(one.kind)].capitalize(), ", ".join(one.columns), f"{text}.", verdict))
@@ -124,7 +124,7 @@ def _about_probabilities(mixture: EvaluatedClasses) -> Check:
 
 
 def _coverage_in_the_fit(data: ReportData) -> Check | None:
-    found, n = data.model.history_.get("coverage", []), data.model.history_.get("fold_rows", 0)
+    found, n = data.model.record_.coverage, data.model.record_.fold_rows
     return _about_coverage("Intervals on rows left out in the fit", found, n) if found else None
 
 
@@ -163,7 +163,7 @@ def _rows(data: ReportData) -> tuple[Check, ...]:
 
 
 def _number(data: ReportData) -> Check | None:
-    tried = data.model.history_.get("held_out", [])
+    tried = data.model.record_.tried
     if len(tried) < 2:
         return None
     limit, ties = limit_text(data.model), near_tie_texts(data.model)
@@ -171,7 +171,7 @@ def _number(data: ReportData) -> Check | None:
         *(["At the limit.", _sentence(limit)] if limit else []),
         *(["Near tie.", *map(_sentence, ties)] if ties else []),
     ]
-    finding = f"{data.model.n_experts_} of {tried[0][0]} to {tried[-1][0]} tried"
+    finding = f"{data.model.n_experts_} of {tried[0].n_experts} to {tried[-1].n_experts} tried"
     if not notes:
         return Check("Number of experts", finding, "Rows held out are clear about it.", Verdict.FINE)
     return Check("Number of experts", finding, " ".join(notes), Verdict.NOTE)
@@ -187,7 +187,7 @@ def _ended(data: ReportData) -> Check | None:
         )
     if model.n_experts_ == 1:
         return Check("The fit", "converged", "It is at the maximum of the likelihood.", Verdict.FINE)
-    agreement = model.history_["agreement"]
+    agreement = model.record_.search.agreement
     if agreement >= 2:
         text = "It is very likely at the highest maximum of the likelihood."
         return Check("The fit", f"converged; {agreement} starts ended at it", text, Verdict.FINE)
