@@ -11,6 +11,7 @@ import numpy as np
 from skmoe.arrays.blocks import in_memory
 from skmoe.arrays.checks import check_column
 from skmoe.arrays.namespaces import array_namespace, device, to_numpy
+from skmoe.estimators.base import MixtureOfExperts
 from skmoe.estimators.predictive import Predictive
 from skmoe.model.families import NegativeBinomialExposureFamily, PoissonExposureFamily
 from skmoe.model.predictive import PredictiveDistribution
@@ -19,7 +20,7 @@ from skmoe.tables.inputs import rows_to_use
 __all__ = ["predictive_over"]
 
 
-def predictive_over(model: Any, distribution: PredictiveDistribution, X: Any, exposure: Any) -> Predictive:
+def predictive_over(model: MixtureOfExperts, distribution: PredictiveDistribution, X: Any, exposure: Any) -> Predictive:
     """Predict counts over exposures: by the model with the log of the exposure as one input more.
 
     Parameters

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skmoe.arrays.advice import Advice, Advised
 from skmoe.arrays.checks import generator
+from skmoe.estimators.base import MixtureOfExperts
 from skmoe.inference import (
     FewRowsWarning,
     RelationWarning,
@@ -48,7 +49,7 @@ PROGRESS_EVERY = 50  # steps between lines at verbose=1
 MOST_WARNED = 5  # relations that a fit warns of; diagnose() has all
 
 
-def fit_regressor(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
+def fit_regressor(model: MixtureOfExperts, X: Any, y: Any, sample_weight: Any) -> None:
     """Fit a `MoERegressor` to rows."""
     family = get_family(model.family, model.activation)
     check_given_dof(family, model.n_experts, model.method)
@@ -70,7 +71,7 @@ def fit_regressor(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
         warnings.warn(coarse, RoundedOutputWarning, stacklevel=3)
 
 
-def fit_classifier(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
+def fit_classifier(model: MixtureOfExperts, X: Any, y: Any, sample_weight: Any) -> None:
     """Fit a `MoEClassifier` to rows."""
     if hasattr(model, "parameters_"):
         del model.parameters_
@@ -89,7 +90,12 @@ def fit_classifier(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
 
 
 def _learned(
-    model: Any, rows: RowsToFit, family: Family, noise: str | float, input_law: Any, options: SpectralOptions
+    model: MixtureOfExperts,
+    rows: RowsToFit,
+    family: Family,
+    noise: str | float,
+    input_law: Any,
+    options: SpectralOptions,
 ) -> tuple[Learned, Control]:
     """Learn from rows by an estimator's settings, and return the result with its control."""
     spec = ModelSpec(
@@ -119,7 +125,7 @@ def _learned(
     return learn(rows, spec, request, generator(model.random_state), control, config), control
 
 
-def _relations(model: Any, rows: RowsToFit) -> tuple[Relation, ...]:
+def _relations(model: MixtureOfExperts, rows: RowsToFit) -> tuple[Relation, ...]:
     """Find relations that a reader should know first, and warn of them before the search."""
     names = [str(name) for name in model.encoded_feature_names_]
     found = find_relations(rows, names, classes=hasattr(model, "classes_"))
@@ -129,7 +135,7 @@ def _relations(model: Any, rows: RowsToFit) -> tuple[Relation, ...]:
     return found
 
 
-def _store_regimes(model: Any, rows: RowsToFit, relations: tuple[Relation, ...]) -> None:
+def _store_regimes(model: MixtureOfExperts, rows: RowsToFit, relations: tuple[Relation, ...]) -> None:
     """Store where each expert holds, and relations among the columns."""
     regimes = regimes_from_rows(model, rows.X, rows.weight)
     model.record_ = replace(model.record_, relations=relations, regimes=regimes)
@@ -147,7 +153,7 @@ def _progress(who: str, verbose: Any) -> Any:
     return show
 
 
-def _store(model: Any, learned: Learned) -> SmallSample:
+def _store(model: MixtureOfExperts, learned: Learned) -> SmallSample:
     """Store what was learned; return the small-sample correction, for models with noise scales."""
     fitted = learned.fitted
     p = fitted.parameters
@@ -174,7 +180,7 @@ def _store(model: Any, learned: Learned) -> SmallSample:
     return few
 
 
-def store_errors(model: Any) -> None:
+def store_errors(model: MixtureOfExperts) -> None:
     """Store the standard errors that follow from a model's covariance, in the shapes of its coefficients."""
     p = model.parameters_
     for name, values in split_errors(model.covariance_, len(p.A), p.A.shape[-1], p.family.predictors).items():
@@ -182,7 +188,7 @@ def store_errors(model: Any) -> None:
         setattr(model, f"{name}_se_", values.reshape(np.shape(like)))
 
 
-def _store_held_out(model: Any, learned: Learned) -> list[tuple[float, float]]:
+def _store_held_out(model: MixtureOfExperts, learned: Learned) -> list[tuple[float, float]]:
     """Store the penalty, the models averaged, the stability of regimes, and the calibration of predictions.
 
     Returns the coverage of intervals on held-out rows, if there are any.
@@ -207,7 +213,7 @@ def _store_held_out(model: Any, learned: Learned) -> list[tuple[float, float]]:
     return coverage
 
 
-def _warn_of_fit(fitted: Fitted, model: Any, control: Control) -> None:
+def _warn_of_fit(fitted: Fitted, model: MixtureOfExperts, control: Control) -> None:
     if fitted.search.interrupted:
         late = control.out_of_time
         why = f"was stopped after the {model.max_time:g} seconds that it was given" if late else "was interrupted"

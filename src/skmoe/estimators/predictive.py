@@ -13,6 +13,7 @@ import numpy as np
 from skmoe.arrays.blocks import in_memory, row_blocks
 from skmoe.arrays.checks import generator
 from skmoe.arrays.namespaces import Array, array_namespace, device, to_numpy
+from skmoe.estimators.base import MixtureOfExperts
 from skmoe.model.predictive import PredictiveDistribution, RowDistributions
 from skmoe.tables.inputs import apply, evaluated, in_precision_of, rows_to_use
 
@@ -48,7 +49,12 @@ class Predictive:
     """
 
     def __init__(
-        self, model: Any, distribution: PredictiveDistribution, X: Any, *, held_out: tuple[Any, Any] | None = None
+        self,
+        model: MixtureOfExperts,
+        distribution: PredictiveDistribution,
+        X: Any,
+        *,
+        held_out: tuple[Any, Any] | None = None,
     ) -> None:
         self._model, self._distribution, self._X = model, distribution, X
         if held_out is not None and (not isinstance(held_out, tuple | list) or len(held_out) != 2):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from skmoe.inference.formatting import percent
+from skmoe.model.fitted import FittedMixture
 
 __all__ = ["ClassConfidence", "ConfidenceVerdict", "outcome_names", "outcome_proba"]
 
@@ -16,7 +17,7 @@ TOLERABLE = 0.02  # difference of probability and share that is never reported
 UNLIKELY = 2.58  # standard errors at which a difference is not taken for chance
 
 
-def outcome_names(model: Any) -> tuple[str, ...]:
+def outcome_names(model: FittedMixture) -> tuple[str, ...]:
     """Return the possible outputs: classes, or 0 and 1 of binomial experts; empty where outputs are numbers."""
     if hasattr(model, "classes_"):
         return tuple(map(str, model.classes_))
@@ -24,7 +25,7 @@ def outcome_names(model: Any) -> tuple[str, ...]:
     return ("0", "1") if family.few_values and family.columns == 1 else ()
 
 
-def outcome_proba(model: Any, X: np.ndarray) -> np.ndarray:
+def outcome_proba(model: FittedMixture, X: np.ndarray) -> np.ndarray:
     """Return probabilities of the possible outputs, (n, C), in the order of `outcome_names`."""
     if hasattr(model, "classes_"):
         return np.asarray(model._class_proba(X))

@@ -13,12 +13,12 @@ are unknown. Where there are several, each keeps at least `LEAST_DOF`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from skmoe.likelihood.batch import ThetaBatch, batch_sums
 from skmoe.likelihood.penalty import noise_dof, noise_penalty
+from skmoe.model.fitted import FittedMixture
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.model.predictive import Correction
 from skmoe.search import Optimum
@@ -83,7 +83,7 @@ def _effective_parameters(optimum: Optimum) -> np.ndarray:
     return np.minimum(np.sum((gram @ roots) * roots, axis=(1, 2)), De)
 
 
-def small_sample_correction(model: Any) -> Correction | None:
+def small_sample_correction(model: FittedMixture) -> Correction | None:
     """Return the correction of predictions of a fitted `MoERegressor`.
 
     None for other families than the Gaussian, and where rows are so many that nothing is corrected.
@@ -93,9 +93,9 @@ def small_sample_correction(model: Any) -> Correction | None:
         return None
     if model.method == "spectral" or (model.n_experts_ > 1 and rows > MANY_ROWS * parameters):
         return None
-    if model.covariance_ is None:
-        return Correction(model.noise_scale_, model.dof_)
     covariance = model.covariance_ if model.parameters_.origin is None else model.covariance_at_origin_
+    if covariance is None:
+        return Correction(model.noise_scale_, model.dof_)
     correction = correction_of(covariance, model.noise_scale_, model.dof_, model.gate_coef_.shape[1])
     return correction if model.gate_uncertain_ else replace(correction, gate_covariance=None)
 

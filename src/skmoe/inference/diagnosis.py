@@ -23,8 +23,9 @@ from skmoe.inference.held_out import (
 )
 from skmoe.inference.relations import all_but_exact, is_exact, relation_findings, target_of
 from skmoe.inference.residuals import residual_findings
-from skmoe.inference.summary import Summary, filled_values
+from skmoe.inference.summary import Summary
 from skmoe.model.evaluation import r_squared
+from skmoe.model.fitted import FittedMixture
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.tables.chosen import chosen_inputs, sees_inputs
 
@@ -58,7 +59,7 @@ class FewRowsWarning(UserWarning):
     """A model has more parameters than its rows can determine."""
 
 
-def diagnose(model: Any, X: Any = None, y: Any = None) -> Summary:
+def diagnose(model: FittedMixture, X: Any = None, y: Any = None) -> Summary:
     """Diagnose a fitted estimator; with rows, their range, and with outputs calibration as well.
 
     Outputs of a classifier are the numbers of their classes.
@@ -91,7 +92,7 @@ def diagnose(model: Any, X: Any = None, y: Any = None) -> Summary:
     return table
 
 
-def coarse_outputs(model: Any) -> str:
+def coarse_outputs(model: FittedMixture) -> str:
     """Describe outputs that are rounded to steps as wide as the noise, or return an empty text."""
     step = model.record_.step
     if not step or hasattr(model, "classes_") or no_rows_left(model):
@@ -106,7 +107,7 @@ def coarse_outputs(model: Any) -> str:
     )
 
 
-def few_rows(model: Any, least: float = TOO_FEW) -> list[str]:
+def few_rows(model: FittedMixture, least: float = TOO_FEW) -> list[str]:
     """Describe a fit with fewer than `least` rows for each parameter, or for each coefficient of an expert."""
     texts = [_rows_of_parameters(model, least), _rows_of_experts(model, least)]
     if _faded(model):  # whose text has the advice
@@ -114,7 +115,7 @@ def few_rows(model: Any, least: float = TOO_FEW) -> list[str]:
     return [text for text in texts if text]
 
 
-def few_rows_of_fit(model: Any) -> list[str]:
+def few_rows_of_fit(model: FittedMixture) -> list[str]:
     """Return the warnings of a fit; for one expert only where it has as many coefficients as rows."""
     if model.n_experts_ == 1 and not no_rows_left(model):
         known_noise = np.all(np.isinf(getattr(model, "dof_", np.inf)))
@@ -123,7 +124,7 @@ def few_rows_of_fit(model: Any) -> list[str]:
     return few_rows(model, FAR_TOO_FEW)
 
 
-def no_rows_left(model: Any) -> str:
+def no_rows_left(model: FittedMixture) -> str:
     """Describe one expert with as many coefficients as rows, whose noise is unknown, or return an empty text."""
     if model.n_experts_ > 1 or not np.any(getattr(model, "dof_", np.ones(1)) == 0):
         return ""
@@ -133,7 +134,7 @@ def no_rows_left(model: Any) -> str:
     )
 
 
-def _rows_of_parameters(model: Any, least: float) -> str:
+def _rows_of_parameters(model: FittedMixture, least: float) -> str:
     if none_left := no_rows_left(model):
         return none_left
     n, p = rows_fitted(model), model.n_parameters_
@@ -145,7 +146,7 @@ def _rows_of_parameters(model: Any, least: float) -> str:
     )
 
 
-def _rows_of_experts(model: Any, least: float) -> str:
+def _rows_of_experts(model: FittedMixture, least: float) -> str:
     rows, coefficients = model.shares_ * rows_fitted(model), _coefficients(model)
     small = [i for i, mine in enumerate(rows) if mine < least * coefficients]
     if not small or model.n_experts_ == 1:
@@ -161,19 +162,19 @@ def _rows_of_experts(model: Any, least: float) -> str:
     return f"{named} for {coefficients} coefficients, which other rows may not show; {WHAT_TO_DO}"
 
 
-def _faded(model: Any) -> list[int]:
+def _faded(model: FittedMixture) -> list[int]:
     """Return experts with fewer rows than coefficients, whose shares the penalty has reduced."""
-    if not getattr(model, "penalty_", 0.0) or model.n_experts_ == 1:
+    if not model.penalty_ or model.n_experts_ == 1:
         return []
     return np.flatnonzero(model.shares_ * rows_fitted(model) < _coefficients(model)).tolist()
 
 
-def rows_fitted(model: Any) -> float:
+def rows_fitted(model: FittedMixture) -> float:
     """Return the number of rows of the fit; whole weights count as repeated rows."""
     return model.record_.inputs.total
 
 
-def _coefficients(model: Any) -> int:
+def _coefficients(model: FittedMixture) -> int:
     """Return the number of coefficients of an expert, with its intercept."""
     chosen = chosen_inputs(model, "expert")
     inputs = model.gate_coef_.shape[1] if chosen is None else len(chosen)
@@ -186,7 +187,7 @@ def _some_rows(*arrays: Any) -> tuple[np.ndarray, ...]:
     return tuple(to_numpy(a) for a in take_rows(arrays, np.arange(0, n, -(-n // MOST_ROWS))))
 
 
-def _rows(table: Summary, model: Any) -> None:
+def _rows(table: Summary, model: FittedMixture) -> None:
     n, p = rows_fitted(model), model.n_parameters_
     finding = f"{n / p:.1f} ({n:g} rows, {p} parameters)"
     few, small = _rows_of_parameters(model, TOO_FEW), _rows_of_experts(model, TOO_FEW)
@@ -196,20 +197,19 @@ def _rows(table: Summary, model: Any) -> None:
         table.rows.append(("rows per coefficient", f"{least:.1f} for the smallest expert", f"TOO FEW: {small}"))
 
 
-def _gaps(table: Summary, model: Any) -> None:
+def _gaps(table: Summary, model: FittedMixture) -> None:
     """Describe missing values in the table of the fit."""
-    gaps, n = filled_values(model), model.record_.rows
-    for name, count in gaps.items():
-        column = next(c for c in model.encoder_.columns if c.name == name)
+    columns = () if model.encoder_ is None else model.encoder_.columns
+    for column in [column for column in columns if column.n_missing]:
         words = f"they count as {column.fill!r}"
         if column.kind != "category":
             fill = "the most frequent value" if column.kind == "boolean" else "the median"
             words = f"they were filled with {fill}"
             words += f", and the input '{column.inputs[-1].name}' says where" if column.missing_indicator else ""
-        table.rows.append((f"gaps in {name}", f"{count} of {n} rows", words))
+        table.rows.append((f"gaps in {column.name}", f"{column.n_missing} of {model.record_.rows} rows", words))
 
 
-def _range(table: Summary, model: Any, X: Any) -> None:
+def _range(table: Summary, model: FittedMixture, X: Any) -> None:
     found = rows_outside(model, X)
     words = "predictions are for inputs like those of the fit, one at a time"
     if found.outside:
@@ -217,14 +217,14 @@ def _range(table: Summary, model: Any, X: Any) -> None:
     table.rows.append(("fitted range", str(found), words))
 
 
-def _columns(table: Summary, model: Any) -> None:
+def _columns(table: Summary, model: FittedMixture) -> None:
     seen = model.record_.inputs
     if seen.rank < seen.columns:
         words = "some columns are constant or repeat others: their effect is shared out, not separately identified"
         table.rows.append(("columns", f"rank {seen.rank} of {seen.columns}", words))
 
 
-def _inputs(table: Summary, model: Any) -> None:
+def _inputs(table: Summary, model: FittedMixture) -> None:
     seen = model.record_.inputs
     sees = [sees_inputs(model, part) for part in ("expert", "gate")]
     if not any(sees):
@@ -246,7 +246,7 @@ def _inputs(table: Summary, model: Any) -> None:
         table.rows.append(("gate orthogonal to experts", f"largest correlation {worst:.2f}", words))
 
 
-def _spectrum(table: Summary, model: Any) -> None:
+def _spectrum(table: Summary, model: FittedMixture) -> None:
     found = model.record_.search.spectrum
     if found is None:
         table.rows.append(("spectral gap", "not computed", "the consistent start could not be used here"))
@@ -260,7 +260,7 @@ def _spectrum(table: Summary, model: Any) -> None:
     table.rows.append(("spectral gap", f"{found.gap:.2f}, {above} eigenvalues above noise", words))
 
 
-def _starts(table: Summary, model: Any) -> None:
+def _starts(table: Summary, model: FittedMixture) -> None:
     record, search = model.record_, model.record_.search
     if model.method == "spectral":
         return
@@ -283,7 +283,7 @@ def _starts(table: Summary, model: Any) -> None:
         table.rows.append(("search", "ended for the work it took", words))
 
 
-def _stability(table: Summary, model: Any) -> None:
+def _stability(table: Summary, model: FittedMixture) -> None:
     counts = stability_counts(model)
     if not all(counts):
         return
@@ -292,7 +292,7 @@ def _stability(table: Summary, model: Any) -> None:
     table.rows.append(("stability of regimes", ", ".join(counts), words))
 
 
-def _held_out(table: Summary, model: Any) -> None:
+def _held_out(table: Summary, model: FittedMixture) -> None:
     tried = model.record_.tried
     if len(tried) > 1:
         ties, limit = near_tie_texts(model), limit_text(model)
@@ -304,12 +304,12 @@ def _held_out(table: Summary, model: Any) -> None:
     if held := coverage_text(model):
         finding = ", ".join(f"{100 * c:g}%: {100 * share:.0f}%" for c, share in model.record_.coverage)
         table.rows.append(("intervals on rows left out", finding, held))
-    if corrected := calibration_text(model):
-        finding = f"scale {model.calibration_.scale:.2f}, shift {model.calibration_.shift:.2f}"
-        table.rows.append(("intervals corrected", finding, corrected))
+    if (found := model.calibration_) is not None:
+        finding = f"scale {found.scale:.2f}, shift {found.shift:.2f}"
+        table.rows.append(("intervals corrected", finding, calibration_text(model)))
 
 
-def _uncertainty(table: Summary, model: Any) -> None:
+def _uncertainty(table: Summary, model: FittedMixture) -> None:
     if not model.identified_ and model.method != "spectral" and not no_rows_left(model):
         words = (
             "a direction of the likelihood is flat: there may be one expert too many, and there are no standard errors"
@@ -327,7 +327,7 @@ def _uncertainty(table: Summary, model: Any) -> None:
         )
 
 
-def _explained(table: Summary, model: Any, X: np.ndarray, y: np.ndarray) -> None:
+def _explained(table: Summary, model: FittedMixture, X: np.ndarray, y: np.ndarray) -> None:
     """Rows that are predicted all but exactly, which is told first."""
     if not np.ptp(y) > 0:
         return
@@ -336,7 +336,7 @@ def _explained(table: Summary, model: Any, X: np.ndarray, y: np.ndarray) -> None
         table.rows.insert(0, ("all but exact", f"R² {fixed(r2, 4)}", words))
 
 
-def _calibration(table: Summary, model: Any, X: np.ndarray, y: np.ndarray) -> None:
+def _calibration(table: Summary, model: FittedMixture, X: np.ndarray, y: np.ndarray) -> None:
     law = model._distribution()
     levels = law.cdf(X, y)
     if law.family.discrete:  # at a random place within the probability of each output, levels are uniform
@@ -350,7 +350,7 @@ def _calibration(table: Summary, model: Any, X: np.ndarray, y: np.ndarray) -> No
     table.rows.append(("calibration", f"Kolmogorov distance {distance:.3f}", words))
 
 
-def _probabilities(table: Summary, model: Any, X: np.ndarray, y: np.ndarray) -> None:
+def _probabilities(table: Summary, model: FittedMixture, X: np.ndarray, y: np.ndarray) -> None:
     found = ClassConfidence.of(outcome_proba(model, X), y)
     words = found.verdict.value
     table.rows.append(("probabilities", found.finding, f"{words[0].lower()}{words[1:]}"))

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from skmoe.inference.formatting import short
 from skmoe.inference.summary import feature_names
+from skmoe.model.fitted import FittedMixture
 from skmoe.model.gate import log_sum_exp
 from skmoe.model.parameters import MoEParameters
 
@@ -66,7 +67,7 @@ def two_values(values: np.ndarray) -> tuple[float, float] | None:
     return (float(distinct[0]), float(distinct[1])) if len(distinct) == 2 else None
 
 
-def inputs_of(model: Any) -> list[Input]:
+def inputs_of(model: FittedMixture) -> list[Input]:
     """Return the inputs of a fitted model, with the columns of one text column together."""
     if model.encoder_ is None:
         return [Input(name, (j,)) for j, name in enumerate(feature_names(model))]

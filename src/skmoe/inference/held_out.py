@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from skmoe.inference.formatting import experts, fixed, listed, percent
+from skmoe.model.fitted import FittedMixture
 from skmoe.search.config import SearchConfig
 
 __all__ = [
@@ -29,25 +28,25 @@ SHIFT = 0.05  # shift of predictive distributions, in their standard deviations,
 TAILED = 30.0  # degrees of freedom below which tails are reported
 
 
-def stability_counts(model: Any) -> list[str]:
+def stability_counts(model: FittedMixture) -> list[str]:
     """Count the other models in which each expert has a match, such as "4 of 5"; empty texts without any."""
     others = len(model.members_) or model.record_.folds
     return ["" if np.isnan(share) else f"{round(share * others)} of {others}" for share in model.stability_]
 
 
-def compared_models(model: Any) -> str:
+def compared_models(model: FittedMixture) -> str:
     """Name the models that experts are compared with."""
     return "averaged models" if model.members_ else "fits that left rows out"
 
 
-def unstable(model: Any) -> list[int]:
+def unstable(model: FittedMixture) -> list[int]:
     """Return the experts that have a match in less than half of the other models."""
     if model.n_experts_ == 1:
         return []
     return [i for i, share in enumerate(model.stability_) if share < STABLE]
 
 
-def stability_text(model: Any) -> str:
+def stability_text(model: FittedMixture) -> str:
     """Describe regimes that other models do not show, or return an empty text."""
     if not (low := unstable(model)):
         return ""
@@ -64,7 +63,7 @@ def stability_text(model: Any) -> str:
     )
 
 
-def near_tie_texts(model: Any) -> list[str]:
+def near_tie_texts(model: FittedMixture) -> list[str]:
     """Describe numbers of experts that held-out rows hardly distinguish from the one chosen."""
     tried = model.record_.tried
     chosen = next((t.held_out for t in tried if t.n_experts == model.n_experts_), np.nan)
@@ -80,7 +79,7 @@ def near_tie_texts(model: Any) -> list[str]:
     return texts
 
 
-def limit_text(model: Any) -> str:
+def limit_text(model: FittedMixture) -> str:
     """Describe a choice of the largest number of experts that was tried, or return an empty text."""
     record = model.record_
     if not record.tried or model.n_experts != "auto" or record.search.interrupted:
@@ -93,7 +92,7 @@ def limit_text(model: Any) -> str:
     return f"{experts(model.n_experts_)} {are} the most that may be chosen: a higher limit may predict better"
 
 
-def penalty_text(model: Any) -> str:
+def penalty_text(model: FittedMixture) -> str:
     """Describe the strength of the penalty, or return an empty text for a single regression."""
     if model.n_experts_ == 1 or model.method != "auto":
         return ""
@@ -107,7 +106,7 @@ def penalty_text(model: Any) -> str:
     return f"The likelihood was maximised with {strength}, chosen by held-out rows among strengths of {others}."
 
 
-def calibration_text(model: Any) -> str:
+def calibration_text(model: FittedMixture) -> str:
     """Describe how held-out rows corrected predictive distributions, or return an empty text."""
     if (found := model.calibration_) is None:
         return ""
@@ -124,7 +123,7 @@ def calibration_text(model: Any) -> str:
     return f"By rows held out, predictive distributions were {listed(parts)}."
 
 
-def coverage_text(model: Any) -> str:
+def coverage_text(model: FittedMixture) -> str:
     """Describe the coverage of intervals on held-out rows, or return an empty text."""
     if not model.record_.coverage:
         return ""
@@ -133,7 +132,7 @@ def coverage_text(model: Any) -> str:
     return f"On rows left out of fits, intervals of {asked} held {held} of the outputs."
 
 
-def ensemble_text(model: Any) -> str:
+def ensemble_text(model: FittedMixture) -> str:
     """Describe the models that are averaged, or return an empty text."""
     if not model.members_:
         return ""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import stdtrit
 
 from skmoe.inference.covariance import split, split_errors
+from skmoe.model.fitted import FittedMixture
 
 __all__ = ["Interval", "gate_dof", "intervals_of"]
 
@@ -22,12 +23,12 @@ class Interval(NamedTuple):
     high: np.ndarray
 
 
-def gate_dof(model: Any) -> float:
+def gate_dof(model: FittedMixture) -> float:
     """Return the degrees of freedom of the gate's coefficients."""
     return float(max(model.record_.rows - model.n_parameters_, 2))
 
 
-def intervals_of(model: Any, *, robust: bool = False) -> dict[str, Interval]:
+def intervals_of(model: FittedMixture, *, robust: bool = False) -> dict[str, Interval]:
     """Interval of 95% intervals by name, as `split_errors` names them.
 
     Parameters

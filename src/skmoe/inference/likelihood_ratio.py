@@ -20,8 +20,9 @@ import numpy as np
 from skmoe.arrays.namespaces import Array, array_namespace
 from skmoe.arrays.table_moments import table_moments
 from skmoe.inference.formatting import experts
-from skmoe.inference.summary import Summary
+from skmoe.inference.summary import Summary, feature_names
 from skmoe.likelihood import MappedRows, Problem, Theta
+from skmoe.model.fitted import FittedMixture
 from skmoe.search.config import SearchConfig
 from skmoe.search.records import Control, Start, StartKind
 from skmoe.search.results import RunResult, ranked, run_all
@@ -100,7 +101,7 @@ class ExpertsTest:
 
 
 def likelihood_ratio_test(
-    model: Any, X: Array, y: Array, n_bootstrap: int, rng: np.random.Generator, config: SearchConfig
+    model: FittedMixture, X: Array, y: Array, n_bootstrap: int, rng: np.random.Generator, config: SearchConfig
 ) -> ExpertsTest:
     """Test the number of experts of a fitted `MoERegressor` on rows in memory.
 
@@ -129,9 +130,9 @@ def _batches(tables: list[np.random.Generator], n: int) -> list[list[np.random.G
     return [tables[start:stop] for start, stop in pairwise(bounds)]
 
 
-def _problem(model: Any, X: Array, y: Array, config: SearchConfig) -> Problem:
+def _problem(model: FittedMixture, X: Array, y: Array, config: SearchConfig) -> Problem:
     """Return the problem of maximum likelihood with the model's number of experts, on the standardised scale."""
-    names, (n, d) = model.encoded_feature_names_, X.shape
+    names, (n, d) = feature_names(model), X.shape
     columns: dict[str, Any] = {
         "expert_columns": chosen_inputs(model, "expert"),
         "gate_columns": chosen_inputs(model, "gate"),

@@ -48,7 +48,7 @@ def describe_regimes(model: FittedMixture, X: Any = None) -> tuple[Regime, ...]:
     return model.record_.regimes if X is None else regimes_from_rows(model, X)
 
 
-def regimes_from_rows(model: Any, X: Any, weight: Any = None) -> tuple[Regime, ...]:
+def regimes_from_rows(model: FittedMixture, X: Any, weight: Any = None) -> tuple[Regime, ...]:
     """Describe regimes by at most `MOST_ROWS` of the rows, evenly spaced."""
     X, weight = take_rows((X, weight), np.arange(0, X.shape[0], -(-X.shape[0] // MOST_ROWS)))
     X = np.asarray(to_numpy(X), dtype=np.float64)
@@ -74,7 +74,7 @@ def regimes_from_rows(model: Any, X: Any, weight: Any = None) -> tuple[Regime, .
 class _Description:
     """The gate over some rows, from which regimes are described."""
 
-    def __init__(self, model: Any, X: np.ndarray, weight: np.ndarray) -> None:
+    def __init__(self, model: FittedMixture, X: np.ndarray, weight: np.ndarray) -> None:
         self.parameters, self.X, self.weight = model.parameters_, X, weight
         self.inputs, self.orders = inputs_of(model), dict[int, np.ndarray]()
         self.P = self.parameters.gate_proba(X)
@@ -149,7 +149,7 @@ def _sentence(i: int, regime: Regime) -> str:
     )
 
 
-def _predicted(model: Any) -> tuple[str, ...]:
+def _predicted(model: FittedMixture) -> tuple[str, ...]:
     """Return the name of the column of predictions; there is none for three classes or more."""
     outcomes = outcome_names(model)
     if not outcomes:
@@ -157,7 +157,7 @@ def _predicted(model: Any) -> tuple[str, ...]:
     return (f"its mean probability of {outcomes[1]}",) if len(outcomes) == 2 else ()
 
 
-def regimes_table(model: Any, X: Any = None) -> Summary:
+def regimes_table(model: FittedMixture, X: Any = None) -> Summary:
     """Return a table of where each expert of a fitted model holds; see `describe_regimes`."""
     regimes = describe_regimes(model, X)
     table = Summary(

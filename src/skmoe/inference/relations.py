@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from skmoe.inference.formatting import MINUS, fixed, listed, short, three_digits
+from skmoe.model.fitted import FittedMixture
 from skmoe.tables.relations import Relation, RelationKind
 
 __all__ = [
@@ -59,17 +59,17 @@ class RelationWarning(UserWarning):
         return in_words(self.relation, self.target, _out_of_x)
 
 
-def target_of(model: Any) -> str:
+def target_of(model: FittedMixture) -> str:
     """The name of the output, "y" where a fit does not know it."""
     return getattr(model.encoder_, "target", None) or "y"
 
 
-def is_exact(model: Any) -> bool:
+def is_exact(model: FittedMixture) -> bool:
     """Whether the output is a linear function of a few inputs, so that no noise is left."""
     return any(relation.kind == RelationKind.LINEAR for relation in model.record_.relations)
 
 
-def relation_findings(model: Any) -> list[tuple[str, str, str]]:
+def relation_findings(model: FittedMixture) -> list[tuple[str, str, str]]:
     """Lines of a diagnosis: a question, a finding, and a sentence on each relation."""
     told, target = model.record_.relations, target_of(model)
     return [(QUESTIONS[RelationKind(one.kind)], ", ".join(one.columns), in_words(one, target)) for one in told]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from scipy import stats
 
 from skmoe.inference.formatting import listed
+from skmoe.model.fitted import FittedMixture
 
 __all__ = ["residual_findings"]
 
@@ -17,7 +17,7 @@ SKEWED, TAILED = 0.5, 1.0  # skewness and excess kurtosis reported, by size
 MOST_TERMS = 0.2  # squares of columns are tested where they and the columns are at most this share of the rows
 
 
-def residual_findings(model: Any, X: np.ndarray, y: np.ndarray) -> Iterator[tuple[str, str, str]]:
+def residual_findings(model: FittedMixture, X: np.ndarray, y: np.ndarray) -> Iterator[tuple[str, str, str]]:
     """Test the residuals of a model of one expert; yield questions, findings and their meaning.
 
     Normality is tested by Jarque and Bera's test; evenness by Koenker's version of Breusch and Pagan's; bends by a
@@ -75,7 +75,7 @@ def _shape(skewness: float, kurtosis: float) -> str:
     return listed(found) if found else "not normal"
 
 
-def _advice(model: Any, reasons: list[str]) -> str:
+def _advice(model: FittedMixture, reasons: list[str]) -> str:
     if len(model.record_.tried) > 1:
         return "two experts were tried, and held-out rows prefer one"
     if reasons:

@@ -17,6 +17,7 @@ from skmoe.inference.held_out import compared_models, stability_counts
 from skmoe.inference.intervals import Interval, gate_dof, intervals_of
 from skmoe.inference.relations import found_in_words, is_exact, target_of
 from skmoe.model.families import NegativeBinomialExposureFamily, PoissonExposureFamily, StudentFamily
+from skmoe.model.fitted import FittedMixture
 from skmoe.tables.chosen import chosen_inputs
 
 P_VALUES = "P>|t|"
@@ -102,18 +103,18 @@ def cell_text(value: Any, digits: int = 4) -> str:
     return str(value)
 
 
-def feature_names(model: Any) -> list[str]:
+def feature_names(model: FittedMixture) -> list[str]:
     """Return the names of a model's encoded inputs; x0, x1, ... where they have none."""
     return [str(name) for name in model.encoded_feature_names_]
 
 
-def filled_values(model: Any) -> dict[str, int]:
+def filled_values(model: FittedMixture) -> dict[str, int]:
     """Count the missing values of each column of a fit's table, which were filled in or became a category."""
-    encoder = getattr(model, "encoder_", None)
-    return {} if encoder is None else {column.name: column.n_missing for column in encoder.columns if column.n_missing}
+    columns = () if model.encoder_ is None else model.encoder_.columns
+    return {column.name: column.n_missing for column in columns if column.n_missing}
 
 
-def summarise(model: Any, *, robust: bool, names: Sequence[str] | None = None) -> Summary:
+def summarise(model: FittedMixture, *, robust: bool, names: Sequence[str] | None = None) -> Summary:
     """Return the coefficient table of a fitted estimator; `names` are of its inputs, where it has none."""
     p = model.parameters_
     k, d, m = len(p.A), p.A.shape[-1], p.family.predictors
@@ -177,7 +178,7 @@ def summarise(model: Any, *, robust: bool, names: Sequence[str] | None = None) -
     return table
 
 
-def _title(model: Any) -> str:
+def _title(model: FittedMixture) -> str:
     k, family = model.n_experts_, model.parameters_.family
     experts = "expert" if k == 1 else "experts"
     if family.name == "gaussian":
@@ -200,7 +201,7 @@ class _Estimates(NamedTuple):
         )
 
 
-def _by_class(model: Any, part: str, coef: np.ndarray, shift: np.ndarray) -> list[tuple[Any, ...]]:
+def _by_class(model: FittedMixture, part: str, coef: np.ndarray, shift: np.ndarray) -> list[tuple[Any, ...]]:
     """Return the estimates of coefficients and intercept, for each class but the first."""
     others = len(model.classes_) - 1
     coef, shift = coef.reshape(others, -1, coef.shape[-1]), shift.reshape(others, -1)
@@ -208,7 +209,7 @@ def _by_class(model: Any, part: str, coef: np.ndarray, shift: np.ndarray) -> lis
 
 
 def _terms(
-    model: Any, names: Sequence[str], seen_by: str, coef: np.ndarray, shift: np.ndarray
+    model: FittedMixture, names: Sequence[str], seen_by: str, coef: np.ndarray, shift: np.ndarray
 ) -> list[tuple[str, np.ndarray]]:
     """Return the names of an intercept and coefficients, and the estimate of each."""
     coef, shift = _without_rounding(model, coef, shift)
@@ -217,7 +218,7 @@ def _terms(
     return terms + [(names[j], coef[j]) for j in (range(len(names)) if chosen is None else chosen)]
 
 
-def _without_rounding(model: Any, coef: np.ndarray, shift: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _without_rounding(model: FittedMixture, coef: np.ndarray, shift: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Replace those of (d, 4) and (4,) numbers by zero that are no more than rounding.
 
     They are tiny beside the largest effect over the range of an input, or beside their own standard errors.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -23,6 +23,9 @@ class FittedMixture(FittedColumns):
     Only classifiers have ``classes_``; only regressors have ``noise_scale_``, ``dof_`` and the settings ``noise`` and
     ``calibration``.
     """
+
+    get_params: Callable[[], dict[str, Any]]
+    _validate_params: Callable[[], None]
 
     n_experts: int | str
     fit_intercept: bool

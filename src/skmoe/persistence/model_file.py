@@ -17,6 +17,7 @@ from skmoe.model.activations import ACTIVATIONS, get_activation
 from skmoe.model.calibration import Calibration
 from skmoe.model.families import FAMILIES, OF_TWO_COLUMNS, BinomialFamily, MultinomialFamily, StudentFamily
 from skmoe.model.family import Family
+from skmoe.model.fitted import FittedMixture
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.model.parameters import MoEParameters
 from skmoe.model.record import FitRecord
@@ -46,7 +47,7 @@ __all__ = ["load_model", "save_model"]
 OWN_CODE = "is your own code, which a model file cannot hold; keep the coefficients, or pickle"
 
 
-def save_model(model: Any, path: str | os.PathLike[str]) -> None:
+def save_model(model: FittedMixture, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator.
 
     Parameters
@@ -71,7 +72,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     write_archive(path, {"model.json": header} | ({} if table is None else {"table.json": table}), arrays)
 
 
-def _array(model: Any, name: str) -> np.ndarray:
+def _array(model: FittedMixture, name: str) -> np.ndarray:
     """An array of a model: an attribute, or parameters of the model and of those averaged with it."""
     if name not in PARAMETERS:
         return getattr(model, name)
@@ -79,7 +80,7 @@ def _array(model: Any, name: str) -> np.ndarray:
     return np.concatenate([np.full(k, np.inf) if values is None else values for values, k in parts])
 
 
-def _header(model: Any) -> dict[str, Any]:
+def _header(model: FittedMixture) -> dict[str, Any]:
     """What ``model.json`` says of a model."""
     params, p, classifier = model.get_params(), model.parameters_, hasattr(model, "classes_")
     named, encoder = hasattr(model, "feature_names_in_"), model.encoder_
@@ -202,7 +203,7 @@ def _model(make: Callable[..., Any], header: Mapping[str, Any], table: Any, arra
     return model
 
 
-def _name_columns(model: Any, header: Mapping[str, Any]) -> None:
+def _name_columns(model: FittedMixture, header: Mapping[str, Any]) -> None:
     """Name the columns of the table of a fit, and the inputs that they became."""
     inputs = header["feature_names"]
     names = inputs or [f"x{i}" for i in range(header["numbers"]["n_features_in_"])]

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from skmoe.estimators.base import MixtureOfExperts
 from skmoe.inference.formatting import TWO_SIDED_95
 from skmoe.plots.reading import check_whole, needs_numbers, rows_and_outputs
 from skmoe.plots.style import COLORS, Display, ink
@@ -37,7 +38,9 @@ class CalibrationDisplay(Display):
     observed: np.ndarray
 
     @classmethod
-    def from_estimator(cls, model: Any, X: Any, y: Any, *, bins: int = 20, ax: Any = None, draw: bool = True) -> Self:
+    def from_estimator(
+        cls, model: MixtureOfExperts, X: Any, y: Any, *, bins: int = 20, ax: Any = None, draw: bool = True
+    ) -> Self:
         """Show the calibration of a fitted `MoERegressor` on rows, best ones it was not fitted to.
 
         Parameters

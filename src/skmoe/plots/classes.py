@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from skmoe.estimators.base import MixtureOfExperts
 from skmoe.inference.class_confidence import outcome_proba
 from skmoe.plots.reading import (
     Along,
@@ -70,7 +71,15 @@ class ExpertProbabilityDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, model: Any, X: Any, y: Any, expert: int, *, feature: Any = None, ax: Any = None, draw: bool = True
+        cls,
+        model: MixtureOfExperts,
+        X: Any,
+        y: Any,
+        expert: int,
+        *,
+        feature: Any = None,
+        ax: Any = None,
+        draw: bool = True,
     ) -> Self:
         """Show one expert of a fitted `MoEClassifier`, or of binomial experts.
 
@@ -182,7 +191,14 @@ class ProbabilityDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, model: Any, X: Any, feature: Any, *, grid_resolution: int = 100, ax: Any = None, draw: bool = True
+        cls,
+        model: MixtureOfExperts,
+        X: Any,
+        feature: Any,
+        *,
+        grid_resolution: int = 100,
+        ax: Any = None,
+        draw: bool = True,
     ) -> Self:
         """Show the probabilities of a fitted `MoEClassifier`, or of binomial experts.
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from skmoe.estimators.base import MixtureOfExperts
 from skmoe.inference import feature_names, intervals_of
 from skmoe.inference.summary import MOST_LOG
 from skmoe.plots.reading import check_model, expert_names
@@ -55,7 +56,7 @@ class CoefficientsDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        model: Any,
+        model: MixtureOfExperts,
         *,
         features: Sequence[Any] | None = None,
         scale: Any = None,
@@ -183,7 +184,7 @@ def _largest(sizes: np.ndarray, most: int) -> list[int]:
     return [int(j) for j in order if sizes[j] > 0] or [int(j) for j in order]
 
 
-def _line_names(model: Any, chosen: Sequence[int], predictors: int) -> list[str]:
+def _line_names(model: MixtureOfExperts, chosen: Sequence[int], predictors: int) -> list[str]:
     names = feature_names(model)
     if predictors == 1:
         return [names[j] for j in chosen]

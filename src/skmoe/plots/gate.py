@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from skmoe.estimators.base import MixtureOfExperts
 from skmoe.plots.reading import Along, along, check_whole, expert_names, rows, typical_row
 from skmoe.plots.style import (
     Display,
@@ -51,7 +52,14 @@ class GateDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, model: Any, X: Any, features: Any, *, grid_resolution: int = 100, ax: Any = None, draw: bool = True
+        cls,
+        model: MixtureOfExperts,
+        X: Any,
+        features: Any,
+        *,
+        grid_resolution: int = 100,
+        ax: Any = None,
+        draw: bool = True,
     ) -> Self:
         """Show the gate of a fitted estimator.
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from skmoe.estimators.base import MixtureOfExperts
 from skmoe.inference.class_confidence import outcome_names
 from skmoe.plots.reading import (
     JITTER,
@@ -70,7 +71,7 @@ class ResponsibilityDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        model: Any,
+        model: MixtureOfExperts,
         X: Any,
         y: Any,
         feature: Any,
@@ -179,7 +180,7 @@ class BandDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        model: Any,
+        model: MixtureOfExperts,
         X: Any,
         feature: Any,
         *,

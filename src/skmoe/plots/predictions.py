@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from skmoe.estimators.base import MixtureOfExperts
 from skmoe.plots.outputs import MOST_POINTS
 from skmoe.plots.reading import needs_numbers, output_name, rows_and_outputs, some_rows
 from skmoe.plots.style import COLORS, Display, ink, label, legend_above, plain_text
@@ -37,7 +38,7 @@ class PredictionDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, model: Any, X: Any, y: Any, *, target: str | None = None, ax: Any = None, draw: bool = True
+        cls, model: MixtureOfExperts, X: Any, y: Any, *, target: str | None = None, ax: Any = None, draw: bool = True
     ) -> Self:
         """Show the predictions of a fitted `MoERegressor` for rows, best ones it was not fitted to.
 

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skmoe.arrays.blocks import in_memory
 from skmoe.arrays.namespaces import to_numpy
+from skmoe.estimators.base import MixtureOfExperts
 from skmoe.inference import Input, feature_names, inputs_of
 from skmoe.inference.class_confidence import outcome_names
 from skmoe.inference.formatting import short
@@ -39,7 +40,7 @@ MOST_CLASSES = 4  # lines that can be told apart in one picture
 JITTER = 0.14  # half the width over which rows of one value are moved apart, as a share of the distance between values
 
 
-def check_model(model: Any) -> None:
+def check_model(model: MixtureOfExperts) -> None:
     """Refuse what is not fitted, or is no mixture of experts."""
     check_is_fitted(model)
     if not hasattr(model, "parameters_") or not hasattr(model, "record_"):
@@ -49,13 +50,13 @@ def check_model(model: Any) -> None:
         )
 
 
-def rows(model: Any, X: Any) -> np.ndarray:
+def rows(model: MixtureOfExperts, X: Any) -> np.ndarray:
     """Return rows (n, d) as the model takes them, names checked."""
     check_model(model)
     return _on_the_host(rows_to_use(model, X)[0])
 
 
-def rows_and_outputs(model: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+def rows_and_outputs(model: MixtureOfExperts, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return rows (n, d) and outputs (n,) as the model takes them; those of a classifier are numbers of classes."""
     check_model(model)
     model._needs_one_column("a picture with y")
@@ -63,14 +64,14 @@ def rows_and_outputs(model: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray
     return X, y
 
 
-def needs_numbers(model: Any, instead: str) -> None:
+def needs_numbers(model: MixtureOfExperts, instead: str) -> None:
     """Refuse a classifier, for which there is another display."""
     check_model(model)
     if hasattr(model, "classes_"):
         raise TypeError(f"this display is of outputs that are numbers; for a MoEClassifier use {instead}")
 
 
-def class_names(model: Any) -> list[str]:
+def class_names(model: MixtureOfExperts) -> list[str]:
     """Return names of the classes of a fitted classifier, or 0 and 1 of binomial experts; refuse other models."""
     check_model(model)
     if not (names := outcome_names(model)):
@@ -92,7 +93,7 @@ def _on_the_host(values: Any) -> np.ndarray:
     return np.asarray(to_numpy(in_memory(values)[0]), dtype=np.float64)
 
 
-def column(model: Any, feature: Any, name: str = "feature") -> int:
+def column(model: MixtureOfExperts, feature: Any, name: str = "feature") -> int:
     """Return the index of the input that a column became, given by its name or place."""
     inputs = feature_names(model)
     if isinstance(feature, str) and feature in inputs:
@@ -104,7 +105,7 @@ def column(model: Any, feature: Any, name: str = "feature") -> int:
     return found[0]
 
 
-def expert_names(model: Any) -> list[str]:
+def expert_names(model: MixtureOfExperts) -> list[str]:
     """Return names of the experts for legends: number, and share of the rows."""
     return [f"expert {i + 1} ({100 * share:.0f}%)" for i, share in enumerate(model.shares_)]
 
@@ -188,7 +189,7 @@ def feature_of(one: Input) -> str:
     return one.name
 
 
-def along(model: Any, X: np.ndarray, feature: Any, resolution: int, name: str = "feature") -> Along:
+def along(model: MixtureOfExperts, X: np.ndarray, feature: Any, resolution: int, name: str = "feature") -> Along:
     """Find an input to draw along: a column by its name or index, or a column of text by its name.
 
     Numbers get even steps from the smallest to the largest value, columns of two values these, text its categories.

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from skmoe.estimators.base import MixtureOfExperts
 from skmoe.inference import Input, describe_regimes, inputs_of
 from skmoe.inference.conditions import BEYOND, NINE_IN_TEN, excess_range, weighted_quantile
 from skmoe.inference.formatting import TWO_SIDED_95
@@ -60,7 +61,7 @@ class RangeDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, model: Any, X: Any, expert: int, *, feature: Any = None, ax: Any = None, draw: bool = True
+        cls, model: MixtureOfExperts, X: Any, expert: int, *, feature: Any = None, ax: Any = None, draw: bool = True
     ) -> Self:
         """Show the rows of one expert of a fitted estimator.
 
@@ -194,7 +195,7 @@ class ExpertDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        model: Any,
+        model: MixtureOfExperts,
         X: Any,
         y: Any,
         expert: int,
@@ -284,7 +285,7 @@ class ExpertInput(NamedTuple):
     seen: np.ndarray
 
 
-def input_of_expert(model: Any, X: np.ndarray, i: int, feature: Any = None) -> ExpertInput:
+def input_of_expert(model: MixtureOfExperts, X: np.ndarray, i: int, feature: Any = None) -> ExpertInput:
     """Find the input to draw an expert along: the one asked for, or that with the largest effect over its rows."""
     weight = model.parameters_.gate_proba(X)[:, i]
     weight = weight / np.sum(weight)
@@ -298,7 +299,7 @@ def input_of_expert(model: Any, X: np.ndarray, i: int, feature: Any = None) -> E
     return ExpertInput(center, one.at(np.linspace(first, last, GRID)), np.ones(GRID, dtype=bool))
 
 
-def _strongest_input(model: Any, i: int, deviation: np.ndarray) -> Any:
+def _strongest_input(model: MixtureOfExperts, i: int, deviation: np.ndarray) -> Any:
     """Return the input with the largest effect over an expert's rows, of those with a clear effect if there are any."""
     coefficients, errors = (np.reshape(v[i], (-1, len(deviation))) for v in (model.expert_coef_, model.expert_coef_se_))
     coefficients = np.abs(coefficients)
@@ -310,7 +311,7 @@ def _strongest_input(model: Any, i: int, deviation: np.ndarray) -> Any:
     return feature_of(max(inputs_of(model), key=lambda one: float(np.sqrt(np.sum(effect[list(one.columns)] ** 2)))))
 
 
-def check_expert(model: Any, expert: Any) -> int:
+def check_expert(model: MixtureOfExperts, expert: Any) -> int:
     """Check the number of an expert, from 0."""
     i = check_whole(expert, 0, "expert")
     if i >= model.n_experts_:

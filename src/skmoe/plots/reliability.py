@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from skmoe.estimators.base import MixtureOfExperts
 from skmoe.inference.class_confidence import outcome_proba
 from skmoe.inference.formatting import TWO_SIDED_95
 from skmoe.plots.reading import check_whole, class_names, classes_to_draw, rows_and_outputs
@@ -42,7 +43,9 @@ class ReliabilityDisplay(Display):
     counts: np.ndarray
 
     @classmethod
-    def from_estimator(cls, model: Any, X: Any, y: Any, *, bins: int = 10, ax: Any = None, draw: bool = True) -> Self:
+    def from_estimator(
+        cls, model: MixtureOfExperts, X: Any, y: Any, *, bins: int = 10, ax: Any = None, draw: bool = True
+    ) -> Self:
         """Show the reliability of a `MoEClassifier`, or of binomial experts, on rows, best ones it was not fitted to.
 
         Parameters

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from skmoe.estimators.base import MixtureOfExperts
 from skmoe.plots.reading import check_model
 from skmoe.plots.style import COLORS, Display, ink, label, legend_above, plain_text
 from skmoe.search import Stage
@@ -53,7 +54,7 @@ class TraceDisplay(Display):
     agreement: int
 
     @classmethod
-    def from_estimator(cls, model: Any, *, ax: Any = None, draw: bool = True) -> Self:
+    def from_estimator(cls, model: MixtureOfExperts, *, ax: Any = None, draw: bool = True) -> Self:
         """Show the trace of a fitted `MoERegressor`.
 
         Parameters
@@ -162,7 +163,9 @@ class ChoiceDisplay(Display):
     chosen: int
 
     @classmethod
-    def from_estimator(cls, model: Any, criterion: str | None = None, *, ax: Any = None, draw: bool = True) -> Self:
+    def from_estimator(
+        cls, model: MixtureOfExperts, criterion: str | None = None, *, ax: Any = None, draw: bool = True
+    ) -> Self:
         """Show the choice made by a `MoERegressor` with ``n_experts="auto"``.
 
         Parameters
@@ -243,7 +246,7 @@ class SpectrumDisplay(Display):
     gap: float
 
     @classmethod
-    def from_estimator(cls, model: Any, *, ax: Any = None, draw: bool = True) -> Self:
+    def from_estimator(cls, model: MixtureOfExperts, *, ax: Any = None, draw: bool = True) -> Self:
         """Show the spectrum in the fit of a `MoERegressor`.
 
         Parameters

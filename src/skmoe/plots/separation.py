@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from skmoe.estimators.base import MixtureOfExperts
 from skmoe.inference.class_confidence import outcome_proba
 from skmoe.plots.outputs import MOST_POINTS
 from skmoe.plots.reading import JITTER, class_names, rows_and_outputs, some_rows
@@ -40,7 +41,7 @@ class SeparationDisplay(Display):
     p: np.ndarray
 
     @classmethod
-    def from_estimator(cls, model: Any, X: Any, y: Any, *, ax: Any = None, draw: bool = True) -> Self:
+    def from_estimator(cls, model: MixtureOfExperts, X: Any, y: Any, *, ax: Any = None, draw: bool = True) -> Self:
         """Show probabilities of a `MoEClassifier`, or of binomial experts, for rows, best ones it was not fitted to.
 
         Parameters

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skmoe.arrays.namespaces import to_numpy
+from skmoe.estimators.base import MixtureOfExperts
 from skmoe.inference import Input, Regime, describe_regimes, inputs_of, regimes_from_rows
 from skmoe.inference.class_confidence import outcome_names
 from skmoe.plots.reading import output_name
@@ -57,7 +58,7 @@ class ReportData:
         Parts of the rows that are held out in turn; 0 for none.
     """
 
-    model: Any
+    model: MixtureOfExperts
     fit_rows: Rows | None
     test: Rows | None
     target: str
@@ -155,7 +156,7 @@ class ReportData:
 
 
 def report_data(
-    model: Any, X: Any, y: Any, target: str | None, test: Any, folds: Any = 5, weight: Any = None
+    model: MixtureOfExperts, X: Any, y: Any, target: str | None, test: Any, folds: Any = 5, weight: Any = None
 ) -> ReportData:
     """Check the arguments of a report and put them together."""
     if not hasattr(model, "gate_proba"):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from skmoe.estimators.base import MixtureOfExperts
 from skmoe.inference import Input, gate_changes, inputs_of
 from skmoe.plots.reading import along, feature_of
 from skmoe.report.rows import evenly_spaced
@@ -51,7 +51,7 @@ class GateCurve:
         return self.input.name
 
 
-def gate_curves(model: Any, X: np.ndarray) -> tuple[GateCurve, ...]:
+def gate_curves(model: MixtureOfExperts, X: np.ndarray) -> tuple[GateCurve, ...]:
     """Return curves for the inputs that change the gate most, most influential first."""
     inputs = inputs_of(model)
     influence = np.sum(gate_changes(model.parameters_, X, np.ones(len(X)), inputs).change, axis=1)
@@ -59,7 +59,7 @@ def gate_curves(model: Any, X: np.ndarray) -> tuple[GateCurve, ...]:
     return tuple(_curve(model, X, inputs[j]) for j in order)
 
 
-def _curve(model: Any, X: np.ndarray, one: Input) -> GateCurve:
+def _curve(model: MixtureOfExperts, X: np.ndarray, one: Input) -> GateCurve:
     axis = along(model, X, feature_of(one), GRID)
     if axis.discrete:
         counts = np.sum(axis.place(X)[:, None] == axis.places, axis=0)

@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
+from skmoe.estimators.base import MixtureOfExperts
 from skmoe.report.baselines import boosting, least_squares
 from skmoe.report.evaluated import Evaluate, EvaluatedNumbers, Fit
 from skmoe.report.rows import Rows, evenly_spaced
@@ -103,7 +104,7 @@ class Evaluation:
         return len(self.mixture.y)
 
 
-def cross_fitted(model: Any, rows: Rows, folds: int, methods: Methods) -> Evaluation | str:
+def cross_fitted(model: MixtureOfExperts, rows: Rows, folds: int, methods: Methods) -> Evaluation | str:
     """Predict each row by models fitted to the other folds.
 
     The number of experts, chosen from all rows, is kept; all else is as in the fit. An average of models chooses anew.
@@ -129,7 +130,9 @@ def cross_fitted(model: Any, rows: Rows, folds: int, methods: Methods) -> Evalua
     return Evaluation(Protocol.CROSS_FITTED, tuple(found), folds, rows.total, unfinished)
 
 
-def evaluated_on_test(model: Any, rows: Rows | None, test: Rows, folds: int, methods: Methods) -> Evaluation:
+def evaluated_on_test(
+    model: MixtureOfExperts, rows: Rows | None, test: Rows, folds: int, methods: Methods
+) -> Evaluation:
     """Evaluate the model on rows held out of its fit; baselines are never fitted to rows they are evaluated on.
 
     They are fitted to the rows of the fit where those are at hand, and else to the other folds of the test rows; with
@@ -147,12 +150,12 @@ def evaluated_on_test(model: Any, rows: Rows | None, test: Rows, folds: int, met
     return Evaluation(Protocol.TEST_ALONE, (mixture, *others), folds, test.total)
 
 
-def affordable_rows(model: Any) -> int:
+def affordable_rows(model: MixtureOfExperts) -> int:
     """Return the most rows that a model is fitted to again: rows times parameters stay below `CROSS_WORK`."""
     return max(CROSS_ROWS, CROSS_WORK // model.n_parameters_)
 
 
-def _seed(model: Any) -> int:
+def _seed(model: MixtureOfExperts) -> int:
     """Return the seed of the fits and of the folds: that of the model, if it is a number."""
     return int(model.random_state) if isinstance(model.random_state, Integral) else 0
 
@@ -184,7 +187,7 @@ def _split(y: np.ndarray, folds: int, seed: int) -> Iterator[tuple[np.ndarray, n
     return KFold(folds, shuffle=True, random_state=seed).split(y[:, None])
 
 
-def _refitted(model: Any, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Any:
+def _refitted(model: MixtureOfExperts, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Any:
     """Fit a model with the same settings to some of the rows."""
     settings: dict[str, Any] = {f"{part}_features": chosen_inputs(model, part) for part in ("expert", "gate")}
     settings["categorical"] = None  # rows are numbers already
@@ -199,7 +202,7 @@ def _refitted(model: Any, X: np.ndarray, y: np.ndarray, weight: np.ndarray | Non
             raise TooFewRowsError(str(error)) from error
 
 
-def _of_mixture(model: Any, X: np.ndarray, y: np.ndarray) -> EvaluatedNumbers:
+def _of_mixture(model: MixtureOfExperts, X: np.ndarray, y: np.ndarray) -> EvaluatedNumbers:
     distribution = model._distribution()
     pit = distribution.cdf(X, y)
     if distribution.family.discrete:  # randomised within the probability of each output, PIT values are uniform

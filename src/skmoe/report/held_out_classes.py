@@ -14,6 +14,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from skmoe.estimators.base import MixtureOfExperts
 from skmoe.inference.class_confidence import ClassConfidence, outcome_proba
 from skmoe.inference.formatting import three_digits
 from skmoe.report.baselines import on_one_thread
@@ -101,11 +102,11 @@ def _fitted(
     return lambda X, y: EvaluatedClasses(method, y, _of_all(n_classes, model, model.predict_proba(X)))
 
 
-def _of_mixture(n_classes: int, model: Any, X: np.ndarray, y: np.ndarray) -> EvaluatedClasses:
+def _of_mixture(n_classes: int, model: MixtureOfExperts, X: np.ndarray, y: np.ndarray) -> EvaluatedClasses:
     return EvaluatedClasses("mixture of experts", y, _of_all(n_classes, model, outcome_proba(model, X)))
 
 
-def _of_all(n_classes: int, model: Any, P: np.ndarray) -> np.ndarray:
+def _of_all(n_classes: int, model: MixtureOfExperts, P: np.ndarray) -> np.ndarray:
     """Return probabilities of all classes; one that was not among the rows of a fit has probability 0."""
     if P.shape[1] == n_classes:
         return P

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
+from skmoe.estimators.base import MixtureOfExperts
 from skmoe.inference import feature_names
 from skmoe.model.families import NegativeBinomialExposureFamily, PoissonExposureFamily
 from skmoe.report.evaluated import Evaluate, EvaluatedNumbers, Fit
@@ -17,17 +17,17 @@ from skmoe.tables import EncodedTable
 __all__ = ["OF_COUNTS_OVER_EXPOSURE", "can_be_evaluated", "has_exposure"]
 
 
-def has_exposure(model: Any) -> bool:
+def has_exposure(model: MixtureOfExperts) -> bool:
     """Return whether outputs of a model are counts and exposures."""
     return isinstance(model.parameters_.family, PoissonExposureFamily | NegativeBinomialExposureFamily)
 
 
-def can_be_evaluated(model: Any) -> bool:
+def can_be_evaluated(model: MixtureOfExperts) -> bool:
     """Return whether predictions can be compared with outputs: those of one column, and counts over exposures."""
     return model.parameters_.family.columns == 1 or has_exposure(model)
 
 
-def _of_mixture(model: Any, X: np.ndarray, y: np.ndarray) -> EvaluatedNumbers:
+def _of_mixture(model: MixtureOfExperts, X: np.ndarray, y: np.ndarray) -> EvaluatedNumbers:
     """Evaluate counts over the exposures in the second column of y; PIT values are random within each count."""
     counts, distribution = y[:, 0], model.predictive(_named(model, X), exposure=y[:, 1])
     above = distribution.cdf(counts)
@@ -38,7 +38,7 @@ def _of_mixture(model: Any, X: np.ndarray, y: np.ndarray) -> EvaluatedNumbers:
     )
 
 
-def _named(model: Any, X: np.ndarray) -> EncodedTable:
+def _named(model: MixtureOfExperts, X: np.ndarray) -> EncodedTable:
     """Return inputs with the names that the model knows."""
     return EncodedTable(X, feature_names(model), model.encoder_)
 

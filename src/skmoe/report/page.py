@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from skmoe.estimators.base import MixtureOfExperts
 from skmoe.report.data import report_data
 from skmoe.report.rendering import render
 from skmoe.report.sections import (
@@ -54,7 +55,7 @@ class Page:
 
 
 def write(
-    model: Any,
+    model: MixtureOfExperts,
     path: Any,
     X: Any = None,
     y: Any = None,
@@ -117,7 +118,7 @@ def write(
 
 
 def html(
-    model: Any,
+    model: MixtureOfExperts,
     X: Any = None,
     y: Any = None,
     *,

@@ -11,6 +11,7 @@ from skmoe.arrays.blocks import take_rows
 from skmoe.arrays.checks import check_column, refuse_weights, weight_scale
 from skmoe.arrays.namespaces import to_numpy
 from skmoe.arrays.streamed import Streamed
+from skmoe.estimators.base import MixtureOfExperts
 from skmoe.inference import feature_names
 from skmoe.plots.reading import check_model
 from skmoe.tables import EncodedTable
@@ -43,7 +44,7 @@ class Rows:
         return self.y if self.several is None else self.several
 
     @classmethod
-    def of(cls, model: Any, X: Any, y: Any, weight: Any = None) -> Rows:
+    def of(cls, model: MixtureOfExperts, X: Any, y: Any, weight: Any = None) -> Rows:
         """Read the rows that have weight, after a check against the columns that the model was fitted to."""
         check_model(model)
         inputs, y = rows_to_use(model, X, None) if y is None else model._rows_with_outputs(X, y)

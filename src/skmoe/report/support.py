@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from skmoe.estimators.base import MixtureOfExperts
 from skmoe.inference import Regime, feature_names, inputs_of
 from skmoe.inference.diagnosis import rows_fitted
 from skmoe.inference.formatting import short
@@ -101,7 +101,9 @@ class Columns:
         return None if one is None else (one.step, one.text, one.of_rows(self.expert))
 
 
-def support_of(model: Any, X: np.ndarray | None, P: np.ndarray | None, regimes: Sequence[Regime] | None) -> Support:
+def support_of(
+    model: MixtureOfExperts, X: np.ndarray | None, P: np.ndarray | None, regimes: Sequence[Regime] | None
+) -> Support:
     """Count the rows that support each expert and each side of a comparison.
 
     Parameters
@@ -123,7 +125,7 @@ def support_of(model: Any, X: np.ndarray | None, P: np.ndarray | None, regimes: 
 class _Counts:
     """Rows counted over given rows."""
 
-    def __init__(self, model: Any, rows: np.ndarray, X: np.ndarray, P: np.ndarray) -> None:
+    def __init__(self, model: MixtureOfExperts, rows: np.ndarray, X: np.ndarray, P: np.ndarray) -> None:
         self.model, self.rows, self.X, self.P = model, rows, X, P
 
     def support(self) -> Support:
@@ -157,7 +159,7 @@ class _Counts:
 class _Noted(_Counts):
     """Rows counted from the means and standard deviations stored in a fit, which determine those of two values."""
 
-    def __init__(self, model: Any, rows: np.ndarray, regimes: Sequence[Regime]) -> None:
+    def __init__(self, model: MixtureOfExperts, rows: np.ndarray, regimes: Sequence[Regime]) -> None:
         self.model, self.rows = model, rows
         self.center, self.spread = (np.array([getattr(r, name) for r in regimes]) for name in ("center", "spread"))
         self.low, self.high = model.record_.inputs.low, model.record_.inputs.high

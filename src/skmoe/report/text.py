@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from skmoe.arrays.namespaces import to_numpy
+from skmoe.estimators.base import MixtureOfExperts
 from skmoe.inference import Regime, describe_regimes, feature_names, intervals_of, regimes_text
 from skmoe.inference.class_confidence import outcome_names
 from skmoe.inference.diagnosis import no_rows_left
@@ -62,7 +63,7 @@ def strongest(
 # -- experts ----------------------------------------------------------------------------------------------------------
 
 
-def experts_in_words(model: Any, X: Any = None, y: Any = None, *, target: str = "y") -> list[str]:
+def experts_in_words(model: MixtureOfExperts, X: Any = None, y: Any = None, *, target: str = "y") -> list[str]:
     """Describe each expert in plain text.
 
     Parameters
@@ -89,7 +90,9 @@ def experts_in_words(model: Any, X: Any = None, y: Any = None, *, target: str = 
     return describe_experts(model, support_of(model, values, P, regimes), regimes, target)
 
 
-def describe_experts(model: Any, support: Support, regimes: Sequence[Regime] | None, target: str) -> list[str]:
+def describe_experts(
+    model: MixtureOfExperts, support: Support, regimes: Sequence[Regime] | None, target: str
+) -> list[str]:
     """Write a few sentences on each expert, from what is known of the rows."""
     return [
         f"Expert {i + 1}, {percent(model.shares_[i])} of the rows ({support.rows[i]:,.0f}): {effects}."
@@ -98,7 +101,9 @@ def describe_experts(model: Any, support: Support, regimes: Sequence[Regime] | N
     ]
 
 
-def effects_in_words(model: Any, support: Support, regimes: Sequence[Regime] | None, target: str) -> list[str]:
+def effects_in_words(
+    model: MixtureOfExperts, support: Support, regimes: Sequence[Regime] | None, target: str
+) -> list[str]:
     """Describe the strongest effects of each expert, a clause for each expert."""
     found = []
     for i in range(model.n_experts_):
@@ -109,7 +114,7 @@ def effects_in_words(model: Any, support: Support, regimes: Sequence[Regime] | N
     return found
 
 
-def _unknown(model: Any, i: int, support: Support) -> str:
+def _unknown(model: MixtureOfExperts, i: int, support: Support) -> str:
     """Name values that too few rows of an expert have for their effects to be known."""
     coef = np.reshape(model.expert_coef_[i], (-1, len(support.comparisons)))
     unknown = support.unknown(i, np.any(coef != 0, axis=0))
@@ -120,7 +125,7 @@ def _unknown(model: Any, i: int, support: Support) -> str:
     return f" What these do is unknown here, for want of rows: {listed(named)}."
 
 
-def _effects(model: Any, i: int, columns: Columns, deviation: np.ndarray | None, target: str) -> str:
+def _effects(model: MixtureOfExperts, i: int, columns: Columns, deviation: np.ndarray | None, target: str) -> str:
     g, family = model.parameters_.g, model.parameters_.family
     value, error, dof = model.expert_coef_[i], model.expert_coef_se_[i], float(model.dof_[i])
     if family.ratio:
@@ -134,7 +139,7 @@ def _effects(model: Any, i: int, columns: Columns, deviation: np.ndarray | None,
     return _clause(subject, f"{target} does", value, error, columns, deviation, dof, _slopes)
 
 
-def _class_effects(model: Any, i: int, columns: Columns, deviation: np.ndarray | None, target: str) -> str:
+def _class_effects(model: MixtureOfExperts, i: int, columns: Columns, deviation: np.ndarray | None, target: str) -> str:
     """Describe effects on the odds of each class but the first, a clause for each."""
     first, *others = map(str, model.classes_)
     clauses = []
@@ -179,7 +184,7 @@ def _clause(
     return f"{text}; {more} more input{'s have' if more > 1 else ' has'} {effect}"
 
 
-def _mean(model: Any, i: int, regime: Regime | None) -> str:
+def _mean(model: MixtureOfExperts, i: int, regime: Regime | None) -> str:
     """Describe the mean prediction of an expert over its rows, and its noise."""
     tail = _noise(model, i)
     classes = outcome_names(model)
@@ -195,7 +200,7 @@ def _mean(model: Any, i: int, regime: Regime | None) -> str:
     return tail
 
 
-def _noise(model: Any, i: int) -> str:
+def _noise(model: MixtureOfExperts, i: int) -> str:
     family = model.parameters_.family
     if not family.has_scale:
         return ""
@@ -239,7 +244,7 @@ def _step(value: float, name: str) -> tuple[float, str]:
     return step, f"per {step:,.0f} units of {name}"
 
 
-def _stability(model: Any, i: int) -> str:
+def _stability(model: MixtureOfExperts, i: int) -> str:
     count = stability_counts(model)[i]
     if not count or model.n_experts_ == 1:
         return ""
@@ -272,7 +277,7 @@ def _slope(value: float, error: float, columns: Columns, j: int, dof: float) -> 
 # -- gate -------------------------------------------------------------------------------------------------------------
 
 
-def gate_in_words(model: Any, X: Any = None) -> list[str]:
+def gate_in_words(model: MixtureOfExperts, X: Any = None) -> list[str]:
     """Describe where each expert holds: the inputs that decide, and their ranges; see `MoERegressor.regimes`.
 
     Parameters

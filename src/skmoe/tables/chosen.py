@@ -16,7 +16,7 @@ __all__ = ["FittedColumns", "GivenColumns", "chosen_inputs", "sees_inputs"]
 
 
 class FittedColumns:
-    """The columns that a model was fitted to, and its settings of them, as `skmoe.MoERegressor` documents them."""
+    """The columns that a model was fitted to, and its settings of them, as the estimators document them."""
 
     expert_features: Sequence[Any] | None
     gate_features: Sequence[Any] | None
@@ -27,6 +27,7 @@ class FittedColumns:
     n_features_in_: int
     feature_names_in_: np.ndarray
     encoded_feature_names_: np.ndarray
+    classes_: np.ndarray  # of a classifier
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from skmoe.arrays.blocks import sum_over_blocks
 from skmoe.arrays.kinds import unmasked
 from skmoe.arrays.namespaces import Array, is_array, to_device, to_numpy
 from skmoe.arrays.streamed import Streamed
+from skmoe.tables.chosen import FittedColumns
 from skmoe.tables.columns import is_text
 from skmoe.tables.files import open_table
 from skmoe.tables.inputs import RowsToFit, is_dask, is_streamable, rows_to_fit, rows_to_use
@@ -26,7 +27,7 @@ MOST_CLASSES = 1000  # more of them are numbers, not classes
 BLOCK_ROWS = 2**16
 
 
-def class_rows_to_fit(model: Any, X: Any, y: Any, weight: Any) -> tuple[RowsToFit, np.ndarray]:
+def class_rows_to_fit(model: FittedColumns, X: Any, y: Any, weight: Any) -> tuple[RowsToFit, np.ndarray]:
     """Return the rows to fit a classifier to, outputs numbered by class, and the sorted labels of the classes."""
     X, y = with_labels(X, y)
     if y is None or isinstance(y, str | Streamed) or type(y).__module__.partition(".")[0] == "dask":
@@ -47,7 +48,7 @@ def class_rows_to_fit(model: Any, X: Any, y: Any, weight: Any) -> tuple[RowsToFi
     return rows, _two_or_more(labels)
 
 
-def class_rows_to_use(model: Any, X: Any, y: Any) -> tuple[Array, Array]:
+def class_rows_to_use(model: FittedColumns, X: Any, y: Any) -> tuple[Array, Array]:
     """Return inputs and numbered outputs for a fitted classifier."""
     X, y = with_labels(X, y)
     if isinstance(y, str | Streamed) or type(y).__module__.partition(".")[0] == "dask":

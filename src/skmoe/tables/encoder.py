@@ -33,7 +33,7 @@ class EncodedTable:
 
     X: np.ndarray | Streamed
     names: list[str]
-    encoder: TableEncoder
+    encoder: TableEncoder | None
 
 
 @dataclass(frozen=True)

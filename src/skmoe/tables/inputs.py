@@ -35,6 +35,7 @@ from skmoe.arrays.kinds import plain_numbers
 from skmoe.arrays.namespaces import Array, array_namespace, is_array, to_numpy
 from skmoe.arrays.streamed import Streamed
 from skmoe.arrays.visible import listed
+from skmoe.tables.chosen import FittedColumns
 from skmoe.tables.encoder import EncodedTable, TableEncoder
 from skmoe.tables.files import FileTable, open_table
 from skmoe.tables.frames import TARGET, check_frame, encode_frame, is_frame, learn_frame, needs_encoder, warn_of_unused
@@ -144,7 +145,7 @@ def _with_column(table: Any, values: Any, what: str, name: str) -> Any:
     return table.append_column(name, pa.array(values))
 
 
-def rows_to_fit(model: Any, X: Any, y: Any, weight: Any, columns: int = 1) -> RowsToFit:
+def rows_to_fit(model: FittedColumns, X: Any, y: Any, weight: Any, columns: int = 1) -> RowsToFit:
     """Return the rows to fit a model to; store the number and names of their columns in the model.
 
     Outputs have one column, or several: an (n, columns) array, or a list of names of columns.
@@ -158,7 +159,7 @@ def rows_to_fit(model: Any, X: Any, y: Any, weight: Any, columns: int = 1) -> Ro
         rows = RowsToFit(X.X, *_outputs_and_weight(X.X, y, weight, columns), X.names, X.encoder)
     elif is_streamable(X):
         return _streamed_rows(model, X, y, weight, columns)
-    elif needs_encoder(X, getattr(model, "categorical", None)):
+    elif needs_encoder(X, model.categorical):
         rows = _frame_rows(model, X, y, weight, columns)
     elif _is_foreign(X):
         X, _ = check_rows(X, finite=False)
@@ -182,9 +183,9 @@ def rows_to_fit(model: Any, X: Any, y: Any, weight: Any, columns: int = 1) -> Ro
     return rows if rows.weight is None or rows.streamed else _with_weight(rows, rows.weight)
 
 
-def _streamed_rows(model: Any, X: Any, y: Any, weight: Any, columns: int) -> RowsToFit:
+def _streamed_rows(model: FittedColumns, X: Any, y: Any, weight: Any, columns: int) -> RowsToFit:
     """Return rows of files, tables of pyarrow and Dask collections; encode them where the model asks for it."""
-    categorical = getattr(model, "categorical", None)
+    categorical = model.categorical
     if categorical is not None and not is_dask(X) and (columns == 1 or _names_of(y, columns)):
         output, several = None, y
         if columns > 1:
@@ -212,7 +213,7 @@ def _streamed_rows(model: Any, X: Any, y: Any, weight: Any, columns: int) -> Row
     return RowsToFit(X, y, weight, found_names)
 
 
-def _frame_rows(model: Any, X: Any, y: Any, weight: Any, columns: int) -> RowsToFit:
+def _frame_rows(model: FittedColumns, X: Any, y: Any, weight: Any, columns: int) -> RowsToFit:
     """Return rows of a DataFrame with text, dates or missing values."""
     if columns > 1:
         outputs = check_output_columns(np.empty((len(X), 0)), y, columns)
@@ -236,7 +237,7 @@ def _outputs_and_weight(X: Array, y: Any, weight: Any, columns: int) -> tuple[Ar
 
 
 def _note_columns(
-    model: Any,
+    model: FittedColumns,
     width: int,
     inputs: Sequence[str] | None,
     encoder: TableEncoder | None = None,
@@ -272,7 +273,7 @@ def _with_weight(rows: RowsToFit, weight: Array) -> RowsToFit:
     return RowsToFit(X, y, None if ones else weight * scale, rows.names, rows.encoder)
 
 
-def rows_to_use(model: Any, X: Any, y: Any = None, columns: int = 1) -> tuple[Array, Array | None]:
+def rows_to_use(model: FittedColumns, X: Any, y: Any = None, columns: int = 1) -> tuple[Array, Array | None]:
     """Return inputs, and outputs of so many columns if any, for a fitted model."""
     if y is not None and columns > 1 and not is_streamable(X):
         X, _ = rows_to_use(model, X)
@@ -283,13 +284,13 @@ def rows_to_use(model: Any, X: Any, y: Any = None, columns: int = 1) -> tuple[Ar
     return X, y
 
 
-def _rows_to_use(model: Any, X: Any, y: Any, columns: int) -> tuple[Array, Array | None]:
+def _rows_to_use(model: FittedColumns, X: Any, y: Any, columns: int) -> tuple[Array, Array | None]:
     check_frame(X)
     if isinstance(X, EncodedTable):
         _check_names(model, X.names)
         _check_width(model, X.X)
         return check_rows(X.X, y)
-    encoder = getattr(model, "encoder_", None)
+    encoder = model.encoder_
     if encoder is not None and is_frame(X):
         return check_rows(encode_frame(encoder, X), y)
     if encoder is not None and is_streamable(X) and not is_dask(X):
@@ -323,7 +324,7 @@ def _target_of(encoder: TableEncoder, y: Any) -> str:
     return names[0]
 
 
-def _encoded_already(model: Any, X: Any, y: Any) -> tuple[Array, Array | None]:
+def _encoded_already(model: FittedColumns, X: Any, y: Any) -> tuple[Array, Array | None]:
     """Check inputs that are an array, as `TableEncoder.encode` gives them; columns without names cannot be encoded."""
     X = check_array(X, dtype=[np.float64, np.float32], input_name="X")
     width, given = len(model.encoded_feature_names_), list(model.feature_names_in_)
@@ -338,13 +339,13 @@ def _encoded_already(model: Any, X: Any, y: Any) -> tuple[Array, Array | None]:
     return X, check_array(plain_numbers(y, "y"), ensure_2d=False, dtype=np.float64, input_name="y")
 
 
-def _check_names(model: Any, names: Sequence[str]) -> None:
+def _check_names(model: FittedColumns, names: Sequence[str]) -> None:
     known = list(model.encoded_feature_names_ if hasattr(model, "feature_names_in_") else names)
     if list(names) != known:
         raise ValueError(f"the table became the inputs {listed(list(names))}; the model was fitted to {listed(known)}")
 
 
-def _check_width(model: Any, X: Array) -> None:
+def _check_width(model: FittedColumns, X: Array) -> None:
     width = len(model.encoded_feature_names_)
     if X.shape[1] != width:
         raise ValueError(
@@ -353,7 +354,7 @@ def _check_width(model: Any, X: Array) -> None:
 
 
 def apply(
-    model: Any,
+    model: FittedColumns,
     function: Callable[..., Array],
     X: Any,
     y: Any = None,
