@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from skmoe.arrays.namespaces import Array, array_namespace
+from skmoe.model.special import log_one_plus_exp, logistic
 
 __all__ = ["ACTIVATIONS", "Activation", "get_activation"]
 
@@ -87,12 +88,8 @@ def _ones(z: Array) -> Array:
     return array_namespace(z).ones_like(z)
 
 
-def _sigmoid(z: Array) -> Array:
-    return 0.5 + 0.5 * array_namespace(z).tanh(0.5 * z)  # no overflow on either side
-
-
 def _sigmoid_prime(z: Array) -> Array:
-    s = _sigmoid(z)
+    s = logistic(z)
     return s * (1 - s)
 
 
@@ -113,17 +110,12 @@ def _tanh_prime(z: Array) -> Array:
     return 1 - array_namespace(z).tanh(z) ** 2
 
 
-def _softplus(z: Array) -> Array:
-    xp = array_namespace(z)
-    return _relu(z) + xp.log1p(xp.exp(-xp.abs(z)))
-
-
 ACTIVATIONS = {
     "linear": Activation(_identity, _ones, name="linear", linear=True),
-    "sigmoid": Activation(_sigmoid, _sigmoid_prime, name="sigmoid"),
+    "sigmoid": Activation(logistic, _sigmoid_prime, name="sigmoid"),
     "relu": Activation(_relu, _step, kinks=(0.0,), name="relu"),
     "tanh": Activation(_tanh, _tanh_prime, name="tanh"),
-    "softplus": Activation(_softplus, _sigmoid, name="softplus"),
+    "softplus": Activation(log_one_plus_exp, logistic, name="softplus"),
 }
 
 

@@ -375,7 +375,7 @@ class Family:
         array
             Logs, (b,).
         """
-        return array_namespace(y).zeros_like(y)
+        return array_namespace(y).zeros_like(y if y.ndim == 1 else y[:, 0])
 
     def known(self, y: Array) -> Array:
         """Return 1 for outputs that are known, with a density, and 0 for those that have a probability, (b,).

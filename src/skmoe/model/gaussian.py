@@ -12,10 +12,9 @@ from scipy.special import ndtr
 from skmoe.arrays.namespaces import Array, array_namespace
 from skmoe.model.activations import Activation, get_activation
 from skmoe.model.family import Family, Law
+from skmoe.model.special import HALF_LOG_2PI
 
 __all__ = ["GaussianFamily", "NoiseFamily", "as_family"]
-
-HALF_LOG_2PI = float(0.5 * np.log(2 * np.pi))
 
 
 class NoiseFamily(Family):

@@ -1,72 +1,80 @@
-r"""Log gamma, its first two derivatives and the log of the Gaussian distribution, in any array library.
-
-NumPy arrays go to SciPy. For others, with :math:`x` moved up to at least 8 by the recurrence
-:math:`\Gamma(x + 1) = x\, \Gamma(x)`, Stirling's series has all digits of a double.
-"""
+"""Special functions in any array library, and inverse link functions without overflow."""
 
 from __future__ import annotations
 
+from importlib import import_module
+
+import array_api_compat as compat
 import numpy as np
 from scipy import special
 
 from skmoe.arrays.namespaces import Array, array_namespace, to_device, to_numpy
 
-__all__ = ["digamma", "log_gamma", "log_normal_cdf", "trigamma"]
+__all__ = [
+    "HALF_LOG_2PI",
+    "bounded",
+    "digamma",
+    "exponential",
+    "log_gamma",
+    "log_normal_cdf",
+    "log_one_plus_exp",
+    "logistic",
+    "trigamma",
+]
 
-SHIFT = 8
 HALF_LOG_2PI = float(0.5 * np.log(2 * np.pi))
-LOG_GAMMA = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)  # of x^-1, x^-3, ...
-DIGAMMA = (-1 / 12, 1 / 120, -1 / 252, 1 / 240, -1 / 132, 691 / 32760, -1 / 12)  # of x^-2, x^-4, ...
-TRIGAMMA = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)  # of x^-3, x^-5, ...
+LARGEST = 30.0
+"""Largest predictor of a log link. No output is as large, so that an expert that predicts one has a negligible share in
+the row; but times an unbounded mean that share would not be negligible."""
+LEAST = -300.0
 
 
-def _series(x: Array, coefficients: tuple[float, ...]) -> Array:
-    """Return the sum of coefficients times 1, x^-2, x^-4, ..."""
-    square = 1 / (x * x)
-    total = square * 0.0
-    for c in reversed(coefficients):
-        total = total * square + c
-    return total
+def _evaluated(name: str, x: Array, *first: float) -> Array:
+    """Evaluate a special function by the array's own library, or by SciPy on the host where that has none."""
+    if isinstance(x, np.ndarray):
+        return getattr(special, name)(*first, x)
+    cupy = compat.is_cupy_array(x)
+    own = import_module("cupyx.scipy.special") if cupy else getattr(array_namespace(x), "special", None)
+    function = getattr(own, name, None)
+    return to_device(getattr(special, name)(*first, to_numpy(x)), x) if function is None else function(*first, x)
 
 
 def log_gamma(x: Array) -> Array:
     """Return the log of the gamma function of positive numbers."""
-    if isinstance(x, np.ndarray):
-        return special.gammaln(x)
-    xp = array_namespace(x)
-    product = x
-    for i in range(1, SHIFT):
-        product = product * (x + i)
-    z = x + SHIFT
-    return (z - 0.5) * xp.log(z) - z + HALF_LOG_2PI + _series(z, LOG_GAMMA) / z - xp.log(product)
+    return _evaluated("gammaln", x)
 
 
 def digamma(x: Array) -> Array:
     """Return the derivative of `log_gamma`."""
-    if isinstance(x, np.ndarray):
-        return special.digamma(x)
-    xp = array_namespace(x)
-    below = 1 / x
-    for i in range(1, SHIFT):
-        below = below + 1 / (x + i)
-    z = x + SHIFT
-    return xp.log(z) - 0.5 / z + _series(z, DIGAMMA) / (z * z) - below
+    return _evaluated("digamma", x)
 
 
 def trigamma(x: Array) -> Array:
-    """Return the derivative of `digamma`."""
-    if isinstance(x, np.ndarray):
-        return special.polygamma(1, x)
-    below = 1 / x**2
-    for i in range(1, SHIFT):
-        below = below + 1 / (x + i) ** 2
-    z = x + SHIFT
-    return 1 / z + 0.5 / (z * z) + _series(z, TRIGAMMA) / (z * z * z) + below
+    """Return the derivative of `digamma`, which is Hurwitz' zeta function of order 2."""
+    return _evaluated("zeta", x, 2.0)
 
 
 def log_normal_cdf(x: Array) -> Array:
     """Return the log of the probability that a standard Gaussian is at most x."""
-    if isinstance(x, np.ndarray):
-        return special.log_ndtr(x)
-    native = getattr(getattr(array_namespace(x), "special", None), "log_ndtr", None)
-    return to_device(special.log_ndtr(to_numpy(x)), x) if native is None else native(x)
+    return _evaluated("log_ndtr", x)
+
+
+def bounded(eta: Array) -> Array:
+    """Return predictors of a log link within bounds."""
+    return array_namespace(eta).clip(eta, LEAST, LARGEST)
+
+
+def exponential(eta: Array) -> Array:
+    """Return the mean exp(eta) of a log link, finite."""
+    return array_namespace(eta).exp(bounded(eta))
+
+
+def logistic(eta: Array) -> Array:
+    """Return the probability 1 / (1 + exp(-eta)) of a logit link."""
+    return 0.5 + 0.5 * array_namespace(eta).tanh(0.5 * eta)
+
+
+def log_one_plus_exp(eta: Array) -> Array:
+    """Return log(1 + exp(eta))."""
+    xp = array_namespace(eta)
+    return xp.maximum(eta, xp.zeros_like(eta)) + xp.log1p(xp.exp(-xp.abs(eta)))

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from scipy.special import digamma, gammaln, log_ndtr, ndtr, ndtri, stdtr, stdtrit
 
+from skmoe.model.special import HALF_LOG_2PI
+
 __all__ = ["cdf", "draw", "log_cdf", "log_density", "log_density_and_slopes", "quantile"]
 
-HALF_LOG_2PI = float(0.5 * np.log(2 * np.pi))
 SERIES = 0.01  # reciprocal degrees of freedom below which differences of log gamma would lose digits
 UNDERFLOW = 1e-290
 TINY = 1e-100  # reciprocal degrees of freedom that are none

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from skmoe.arrays.namespaces import Array, array_namespace
-from skmoe.model.families.links import log_one_plus_exp, logistic
 from skmoe.model.family import Family, Law
+from skmoe.model.special import log_one_plus_exp, logistic
 
-__all__ = ["BinomialFamily"]
+__all__ = ["BinomialFamily", "BinomialLaw"]
 
 
 @dataclass(frozen=True)
 class BinomialLaw(Law):
-    """Outputs 0 and 1 at a block of rows."""
+    """Outputs 0 and 1 at a block of rows, or successes in several trials."""
 
     y: Array
     eta: Array
+    trials: Any = 1.0
 
     @cached_property
     def _probability(self) -> Array:
@@ -27,18 +29,18 @@ class BinomialLaw(Law):
 
     @property
     def log_density(self) -> Array:
-        """Log probability of the outputs."""
-        return self.y * self.eta - log_one_plus_exp(self.eta)
+        """Log probability of the outputs, in their order where there are several trials."""
+        return self.y * self.eta - self.trials * log_one_plus_exp(self.eta)
 
     @cached_property
     def score(self) -> Array:
-        """Output less probability."""
-        return self.y - self._probability
+        """Output less its mean."""
+        return self.y - self.trials * self._probability
 
     @cached_property
     def curvature(self) -> Array:
         """Variance of the output."""
-        return self._probability * (1 - self._probability)
+        return self.trials * self._probability * (1 - self._probability)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
-from typing import Any
 
 import numpy as np
 
@@ -19,17 +18,62 @@ from skmoe.arrays.namespaces import Array, array_namespace
 from skmoe.model.families.interval import Interval
 from skmoe.model.families.lognormal import LognormalFamily
 from skmoe.model.family import Family, Law
-from skmoe.model.gaussian import HALF_LOG_2PI, GaussianFamily, NoiseFamily
+from skmoe.model.gaussian import GaussianFamily, NoiseFamily
+from skmoe.model.special import HALF_LOG_2PI
 
 __all__ = ["CensoredFamily", "TruncatedFamily"]
 
 LINEAR = GaussianFamily.linear()
 
 
+@dataclass(frozen=True)
 class BoundedLaw(Law):
-    """Base of censored and truncated outputs: EM for the latent Gaussian output."""
+    """Outputs with bounds at a block of rows, and EM for the Gaussian output behind a censored one.
 
+    A censored output has the density of a known one or the probability of an interval, by `is_known`; where that is
+    None, outputs are truncated, with the density of a known one given the interval.
+    """
+
+    known: Law
+    interval: Interval
     scale: Array
+    is_known: Array | None = None
+
+    def _joined(self, known: Array, interval: Array) -> Array:
+        if self.is_known is None:
+            return known - interval
+        xp = array_namespace(interval)
+        return xp.where(*xp.broadcast_arrays(self.is_known, known, interval))
+
+    @property
+    def log_density(self) -> Array:
+        """Log density of the outputs, or log probability of their bounds."""
+        return self._joined(self.known.log_density - HALF_LOG_2PI, self.interval.log_probability)
+
+    @cached_property
+    def score(self) -> Array:
+        """First derivative over the predictor."""
+        return self._joined(self.known.score, self.interval.score)
+
+    @property
+    def curvature(self) -> Array:
+        """Negative second derivative over the predictor."""
+        return self._joined(self.known.curvature, self.interval.curvature)
+
+    @cached_property
+    def scale_score(self) -> Array:
+        """First derivative over the log scale."""
+        return self._joined(self.known.scale_score, self.interval.scale_score)
+
+    @property
+    def scale_curvature(self) -> Array:
+        """Negative second derivative over the log scale."""
+        return self._joined(self.known.scale_curvature, self.interval.scale_curvature)
+
+    @property
+    def cross_curvature(self) -> Array:
+        """Negative mixed derivative."""
+        return self._joined(self.known.cross_curvature, self.interval.cross_curvature)
 
     @property
     def step_score(self) -> Array:
@@ -48,109 +92,6 @@ class BoundedLaw(Law):
 
 
 @dataclass(frozen=True)
-class CensoredLaw(BoundedLaw):
-    """Outputs between bounds at a block of rows."""
-
-    lower: Array
-    upper: Array
-    eta: Array
-    scale: Array
-
-    @cached_property
-    def _is_known(self) -> Array:
-        return self.lower == self.upper
-
-    @cached_property
-    def _known(self) -> Any:
-        """`Law` of known outputs; others are set to the predictor."""
-        xp = array_namespace(self.eta)
-        known, lower, eta = xp.broadcast_arrays(self._is_known, self.lower, self.eta)
-        return LINEAR.at(xp.where(known, lower, eta), eta, self.scale)
-
-    @cached_property
-    def _between(self) -> Interval:
-        """Log probabilities of others; known ones have no bounds."""
-        xp = array_namespace(self.eta)
-        none = xp.full_like(self.lower, np.inf)
-        lower, upper = xp.where(self._is_known, -none, self.lower), xp.where(self._is_known, none, self.upper)
-        return Interval(lower, upper, self.eta, self.scale)
-
-    def _either(self, known: Array, between: Array) -> Array:
-        xp = array_namespace(self.eta)
-        is_known, known, between = xp.broadcast_arrays(self._is_known, known, between)
-        return xp.where(is_known, known, between)
-
-    @property
-    def log_density(self) -> Array:
-        """Log density of known outputs, log probability of the bounds of others."""
-        return self._either(self._known.log_density - HALF_LOG_2PI, self._between.log_probability)
-
-    @cached_property
-    def score(self) -> Array:
-        """First derivative over the predictor."""
-        return self._either(self._known.score, self._between.score)
-
-    @property
-    def curvature(self) -> Array:
-        """Negative second derivative over the predictor."""
-        return self._either(self._known.curvature, self._between.curvature)
-
-    @cached_property
-    def scale_score(self) -> Array:
-        """First derivative over the log scale."""
-        return self._either(self._known.scale_score, self._between.scale_score)
-
-    @property
-    def scale_curvature(self) -> Array:
-        """Negative second derivative over the log scale."""
-        return self._either(self._known.scale_curvature, self._between.scale_curvature)
-
-    @property
-    def cross_curvature(self) -> Array:
-        """Negative mixed derivative."""
-        return self._either(self._known.cross_curvature, self._between.cross_curvature)
-
-
-@dataclass(frozen=True)
-class TruncatedLaw(BoundedLaw):
-    """Known outputs of rows that are kept only for outputs between bounds: a Gaussian density over an interval's."""
-
-    known: Any
-    kept: Interval
-    scale: Array
-
-    @property
-    def log_density(self) -> Array:
-        """Log density of the outputs given that they are between the bounds."""
-        return self.known.log_density - HALF_LOG_2PI - self.kept.log_probability
-
-    @cached_property
-    def score(self) -> Array:
-        """First derivative over the predictor."""
-        return self.known.score - self.kept.score
-
-    @property
-    def curvature(self) -> Array:
-        """Negative second derivative over the predictor."""
-        return self.known.curvature - self.kept.curvature
-
-    @cached_property
-    def scale_score(self) -> Array:
-        """First derivative over the log scale."""
-        return self.known.scale_score - self.kept.scale_score
-
-    @property
-    def scale_curvature(self) -> Array:
-        """Negative second derivative over the log scale."""
-        return self.known.scale_curvature - self.kept.scale_curvature
-
-    @property
-    def cross_curvature(self) -> Array:
-        """Negative mixed derivative."""
-        return self.known.cross_curvature - self.kept.cross_curvature
-
-
-@dataclass(frozen=True)
 class BoundedBase(NoiseFamily):
     """Family of outputs in parts, laid out parts first: two bounds, or an output and two bounds."""
 
@@ -164,11 +105,16 @@ class BoundedBase(NoiseFamily):
         """Numbers of an output."""
         return 3 if self.truncated else 2
 
-    def at(self, y: Array, eta: Array, scale: Array) -> CensoredLaw | TruncatedLaw:
+    def at(self, y: Array, eta: Array, scale: Array) -> BoundedLaw:
         """Return the `Law` at a block of rows."""
-        if not self.truncated:
-            return CensoredLaw(y[0, ...], y[1, ...], eta, scale)
-        return TruncatedLaw(LINEAR.at(y[0, ...], eta, scale), Interval(y[1, ...], y[2, ...], eta, scale), scale)
+        if self.truncated:
+            return BoundedLaw(LINEAR.at(y[0, ...], eta, scale), Interval(y[1, ...], y[2, ...], eta, scale), scale)
+        xp, lower, upper = array_namespace(eta), y[0, ...], y[1, ...]
+        is_known, none = lower == upper, xp.full_like(lower, np.inf)
+        # others are at the predictor of the known ones' law, and known ones without bounds
+        known = LINEAR.at(xp.where(*xp.broadcast_arrays(is_known, lower, eta)), eta, scale)
+        interval = Interval(xp.where(is_known, -none, lower), xp.where(is_known, none, upper), eta, scale)
+        return BoundedLaw(known, interval, scale, is_known)
 
     def start_response(self, y: Array) -> Array:
         """Return the output, or the middle of its bounds, or its only finite bound."""
@@ -251,6 +197,7 @@ class CensoredFamily(_BoundedFamily):
     """
 
     columns = 2
+    base = BoundedBase(truncated=False)
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -262,11 +209,6 @@ class CensoredFamily(_BoundedFamily):
         """Description of possible outputs."""
         least = ", none of them negative" if self.lognormal else ""
         return f"a lower and an upper bound, the lower not above the upper and one of them finite{least},"
-
-    @property
-    def base(self) -> Family:
-        """Family of two bounds."""
-        return BoundedBase(truncated=False)
 
     def log_jacobian(self, y: Array) -> Array:
         """Return the log of one over known outputs; probabilities of bounds need none."""
@@ -302,6 +244,8 @@ class TruncatedFamily(_BoundedFamily):
     lower: float | None = None
     upper: float | None = None
 
+    base = BoundedBase(truncated=True)
+
     def __post_init__(self) -> None:
         given = [bound for bound in (self.lower, self.upper) if bound is not None]
         if not all(isinstance(bound, Real) and not math.isnan(bound) for bound in given):
@@ -325,11 +269,6 @@ class TruncatedFamily(_BoundedFamily):
         """Description of possible outputs."""
         positive = "positive " if self.lognormal else ""
         return f"{positive}outputs between the lower and the upper bound of their rows"
-
-    @property
-    def base(self) -> Family:
-        """Family of an output and two bounds."""
-        return BoundedBase(truncated=True)
 
     def _in_columns(self, y: Array) -> Array:
         """Return the output, lower and upper bound of each row, (b, 3)."""

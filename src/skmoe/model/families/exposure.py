@@ -58,10 +58,6 @@ class _WithExposure(Family):
         y = xp.astype(y, xp.float64, copy=False)
         return y[:, 0] / y[:, 1]
 
-    def log_jacobian(self, y: Array) -> Array:
-        """Return zeros: probabilities of counts do not change."""
-        return array_namespace(y).zeros_like(y[:, 0])
-
     def impossible(self, y: Array) -> Array:
         """Return which rows lack a count or an exposure."""
         return not_counts(y[:, 0]) | ~((y[:, 1] > 0) & (y[:, 1] < float("inf")))
@@ -71,15 +67,8 @@ class _WithExposure(Family):
 class PoissonExposureFamily(_WithExposure, PoissonFamily):
     """Counts of mean exposure times exp(eta), two columns; predictions are for an exposure of one."""
 
-    @property
-    def base(self) -> Family:
-        """Family of counts and logs of exposures."""
-        return _PoissonBase()
-
-    @property
-    def marginal(self) -> Family:
-        """Family of counts for an exposure of one."""
-        return PoissonFamily()
+    base = _PoissonBase()
+    marginal = PoissonFamily()
 
 
 @dataclass(frozen=True)
@@ -89,12 +78,5 @@ class NegativeBinomialExposureFamily(_WithExposure, NegativeBinomialFamily):
     The rate of a row varies by the scale, whatever the exposure. Predictions are for an exposure of one.
     """
 
-    @property
-    def base(self) -> Family:
-        """Family of counts and logs of exposures."""
-        return _NegativeBinomialBase()
-
-    @property
-    def marginal(self) -> Family:
-        """Family of counts for an exposure of one."""
-        return NegativeBinomialFamily()
+    base = _NegativeBinomialBase()
+    marginal = NegativeBinomialFamily()

@@ -15,11 +15,10 @@ import numpy as np
 from scipy import special
 
 from skmoe.arrays.namespaces import Array, array_namespace
-from skmoe.model.families.links import exponential
 from skmoe.model.family import Family, Law
-from skmoe.model.special import digamma, log_gamma, trigamma
+from skmoe.model.special import digamma, exponential, log_gamma, trigamma
 
-__all__ = ["GammaFamily", "bounded_scale", "shape_scales", "shape_slope"]
+__all__ = ["GammaFamily", "RelativeScaleFamily", "bounded_scale"]
 
 MOST = 1e3  # scale; no output varies a thousand times as much as its mean
 NEAR = 0.1  # error of the start of the log of a scale, at most
@@ -31,38 +30,44 @@ def bounded_scale(scale: Array) -> Array:
     return array_namespace(scale).clip(scale, None, MOST)
 
 
-def shape_slope(statistic: np.ndarray, share: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """Return the derivative over the log scale, from sums of u - log u - 1 and of responsibilities."""
-    a = 1.0 / np.asarray(scale, dtype=np.float64) ** 2
-    return -2 * a * (share * (np.log(a) - special.digamma(a)) - statistic)
+class RelativeScaleFamily(Family):
+    """Family whose scale is the coefficient of variation of a gamma distribution, of shape scale^-2."""
 
+    has_scale = True
+    scale_name = "variation"
 
-def shape_scales(
-    statistic: np.ndarray,
-    share: np.ndarray,
-    dof: float | np.ndarray,
-    y_std: float,
-    floor: float,
-) -> np.ndarray:
-    """Return scales at which `shape_slope` equals the slope of a prior of `dof`, which shrinks them to `y_std`."""
-    s = np.maximum(statistic / share, floor**2 / 2)
-    a = (3 - s + np.sqrt((s - 3) ** 2 + 24 * s)) / (12 * s)
-    logs = -0.5 * np.log(a)
-    # between the maximum without prior, with a margin for the error of its start, and `y_std`
-    goal = np.log(y_std) if np.any(dof) else logs
-    low, high = np.minimum(logs - NEAR, goal), np.maximum(logs + NEAR, goal)
-    for _ in range(STEPS):  # Newton on each log scale, halving the bracket where it leaves it
-        a = np.exp(-2 * logs)
-        prior = np.tanh(logs - np.log(y_std))
-        likelihood = -2 * a * share * (np.log(a) - special.digamma(a) - s)
-        slope = likelihood - dof * prior
-        # for large a the difference is lost in rounding, and the curvature is 2
-        curvature = np.where(a > 1e4, 2.0, 4 * a * (np.minimum(a, 1e4) * special.polygamma(1, np.minimum(a, 1e4)) - 1))
-        low, high = np.where(slope > 0, logs, low), np.where(slope < 0, logs, high)
-        information = share * curvature + 2 * likelihood + dof * (1 - prior**2)
-        ahead = logs + slope / np.where(information > 0, information, np.inf)
-        logs = np.where((information > 0) & (ahead >= low) & (ahead <= high), ahead, 0.5 * (low + high))
-    return np.maximum(np.exp(logs), floor)
+    def scale_slope(self, statistic: np.ndarray, share: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """Return the derivative over the log scale, from sums of u - log u - 1 and of responsibilities."""
+        a = 1.0 / np.asarray(scale, dtype=np.float64) ** 2
+        return -2 * a * (share * (np.log(a) - special.digamma(a)) - statistic)
+
+    def updated_scales(
+        self,
+        statistic: np.ndarray,
+        share: np.ndarray,
+        dof: float | np.ndarray,
+        y_std: float,
+        floor: float,
+    ) -> np.ndarray:
+        """Return scales at which `scale_slope` equals the slope of a prior of `dof`, which shrinks them to `y_std`."""
+        s = np.maximum(statistic / share, floor**2 / 2)
+        a = (3 - s + np.sqrt((s - 3) ** 2 + 24 * s)) / (12 * s)
+        logs = -0.5 * np.log(a)
+        # between the maximum without prior, with a margin for the error of its start, and `y_std`
+        goal = np.log(y_std) if np.any(dof) else logs
+        low, high = np.minimum(logs - NEAR, goal), np.maximum(logs + NEAR, goal)
+        for _ in range(STEPS):  # Newton on each log scale, halving the bracket where it leaves it
+            a = np.exp(-2 * logs)
+            prior = np.tanh(logs - np.log(y_std))
+            likelihood = -2 * a * share * (np.log(a) - special.digamma(a) - s)
+            slope = likelihood - dof * prior
+            most = np.minimum(a, 1e4)  # for larger ones the difference is lost in rounding, and the curvature is 2
+            curvature = np.where(a > 1e4, 2.0, 4 * a * (most * special.polygamma(1, most) - 1))
+            low, high = np.where(slope > 0, logs, low), np.where(slope < 0, logs, high)
+            information = share * curvature + 2 * likelihood + dof * (1 - prior**2)
+            ahead = logs + slope / np.where(information > 0, information, np.inf)
+            logs = np.where((information > 0) & (ahead >= low) & (ahead <= high), ahead, 0.5 * (low + high))
+        return np.maximum(np.exp(logs), floor)
 
 
 @dataclass(frozen=True)
@@ -139,16 +144,14 @@ class GammaLaw(Law):
 
 
 @dataclass(frozen=True)
-class GammaFamily(Family):
+class GammaFamily(RelativeScaleFamily):
     """Positive outputs of mean exp(eta) whose standard deviation is the scale times the mean."""
 
     name = "gamma"
     log_link = True
-    has_scale = True
     lowest = 0.0
     support = "positive numbers"
     ratio = "mean ratio"
-    scale_name = "variation"
 
     def at(self, y: Array, eta: Array, scale: Array) -> GammaLaw:
         """Return the `Law` at a block of rows."""
@@ -157,21 +160,6 @@ class GammaFamily(Family):
     def step_scale(self, scale: np.ndarray) -> np.ndarray:
         """Return one over the shape, which cancels in the M-step."""
         return scale**2
-
-    def updated_scales(
-        self,
-        statistic: np.ndarray,
-        share: np.ndarray,
-        dof: float | np.ndarray,
-        y_std: float,
-        floor: float,
-    ) -> np.ndarray:
-        """Return scales of maximum likelihood, shrunk towards `y_std`."""
-        return shape_scales(statistic, share, dof, y_std, floor)
-
-    def scale_slope(self, statistic: np.ndarray, share: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Return the slope over the log scales."""
-        return shape_slope(statistic, share, scale)
 
     def start_response(self, y: Array) -> Array:
         """Return the logs of the outputs."""

@@ -15,14 +15,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-
 from skmoe.arrays.namespaces import Array, array_namespace
-from skmoe.model.special import log_normal_cdf
+from skmoe.model.special import HALF_LOG_2PI, log_normal_cdf
 
 __all__ = ["Interval"]
 
-HALF_LOG_2PI = float(0.5 * np.log(2 * np.pi))
 FAR = 1e8  # largest standardised bound: its density is zero, also times any power of it
 
 

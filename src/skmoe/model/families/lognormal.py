@@ -25,11 +25,7 @@ class LognormalFamily(Family):
     lowest = 0.0
     support = "positive numbers"
     ratio = "mean ratio"
-
-    @property
-    def base(self) -> Family:
-        """Gaussian noise about the predictor."""
-        return LINEAR
+    base = LINEAR
 
     def transform_response(self, y: Array) -> Array:
         """Return the logs of the outputs."""

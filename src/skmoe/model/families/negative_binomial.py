@@ -16,11 +16,10 @@ import numpy as np
 from scipy import special
 
 from skmoe.arrays.namespaces import Array, array_namespace
-from skmoe.model.families.gamma import bounded_scale, shape_scales, shape_slope
-from skmoe.model.families.links import bounded, exponential
+from skmoe.model.families.gamma import RelativeScaleFamily, bounded_scale
 from skmoe.model.families.poisson import PoissonFamily
 from skmoe.model.family import Law
-from skmoe.model.special import digamma, log_gamma, trigamma
+from skmoe.model.special import bounded, digamma, exponential, log_gamma, trigamma
 
 __all__ = ["NegativeBinomialFamily"]
 
@@ -122,33 +121,16 @@ class NegativeBinomialLaw(Law):
 
 
 @dataclass(frozen=True)
-class NegativeBinomialFamily(PoissonFamily):
+class NegativeBinomialFamily(RelativeScaleFamily, PoissonFamily):
     """Counts of mean exp(eta) and variance mean + (scale * mean)^2; Poisson where the scale vanishes."""
 
     name = "negative-binomial"
-    has_scale = True
     least_scale = 1e-2
-    scale_name = "variation"
     may_end_at_least_scale = True
 
     def at(self, y: Array, eta: Array, scale: Array) -> Law:
         """Return the `Law` at a block of rows."""
         return NegativeBinomialLaw(y, bounded(eta), bounded_scale(scale))
-
-    def updated_scales(
-        self,
-        statistic: np.ndarray,
-        share: np.ndarray,
-        dof: float | np.ndarray,
-        y_std: float,
-        floor: float,
-    ) -> np.ndarray:
-        """Return scales of the rates' gamma distributions, shrunk towards `y_std`."""
-        return shape_scales(statistic, share, dof, y_std, floor)
-
-    def scale_slope(self, statistic: np.ndarray, share: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Return the slope over the log scales: that of the rates' distribution, by Fisher's identity."""
-        return shape_slope(statistic, share, scale)
 
     def start_scale(self, residual: np.ndarray) -> np.ndarray:
         """Return standard deviations of the logs, reduced by an allowance for Poisson noise."""

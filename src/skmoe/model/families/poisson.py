@@ -9,9 +9,8 @@ import numpy as np
 from scipy import special
 
 from skmoe.arrays.namespaces import Array, array_namespace
-from skmoe.model.families.links import bounded, exponential
 from skmoe.model.family import Family, Law
-from skmoe.model.special import log_gamma
+from skmoe.model.special import bounded, exponential, log_gamma
 
 __all__ = ["PoissonFamily", "not_counts"]
 
