@@ -10,7 +10,6 @@ A `Calibration` takes them to be Student t about a shift with a scale instead, a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import optimize
@@ -62,15 +61,9 @@ class Calibration:
         """Return normal scores from standardised ones."""
         return self.shift + self.scale * s
 
-    def levels(self, z: np.ndarray, *, upper: bool = False) -> np.ndarray:
-        """Return the corrected probability below normal score z, or above it, to relative precision in that tail."""
-        s = self.standardised(z)
-        return student.cdf(-s if upper else s, self._dof)
-
-    def score_at(self, level: Any, *, upper: bool = False) -> np.ndarray:
-        """Return the normal score below which the corrected probability is `level`, or above which it is."""
-        s = student.quantile(level, self._dof)
-        return self.normal(-s if upper else s)
+    def levels(self, z: np.ndarray) -> np.ndarray:
+        """Return the corrected probability below normal score z, to relative precision in the lower tail."""
+        return student.cdf(self.standardised(z), self._dof)
 
     @classmethod
     def fit(cls, z: np.ndarray, weight: np.ndarray | None = None) -> Calibration:

@@ -118,8 +118,8 @@ class Components:
         q = np.where(np.isinf(log_p), -np.inf, np.nan)
         rows = np.nonzero(~np.isinf(log_p))[0]
         # in terms of lower tails: an upper one is that of the mirrored distribution
-        centers = sign[rows, None] * self.centers[rows]
-        mixture, log_p = Components(self.weights[rows], centers, self.scales[rows], self._dof_of(rows)), log_p[rows]
+        taken, log_p = self.take(rows), log_p[rows]
+        mixture = Components(taken.weights, sign[rows, None] * taken.centers, taken.scales, taken.dof)
         low, high = mixture._bracket(log_p)
         q[rows] = middle = 0.5 * (low + high)
         before = np.full(len(rows), np.inf)
@@ -140,9 +140,6 @@ class Components:
                 mixture, rows = mixture.take(active), rows[active]
                 low, high, middle, before, log_p = (a[active] for a in (low, high, middle, before, log_p))
         return sign * q
-
-    def _dof_of(self, rows: np.ndarray) -> np.ndarray | None:
-        return None if self.dof is None else self.dof[rows]
 
     def _newton(self, q: np.ndarray, log_p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the log of the probability below q over the one wanted, and the Newton step towards zero."""

@@ -14,10 +14,10 @@ from skmoe.model.quantiles import Quantiles
 __all__ = ["Exponentiated"]
 
 
-def _logs(y: np.ndarray) -> np.ndarray:
-    """Return the logs of outputs, minus infinity for those of zero or less."""
+def _logs(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the logs of outputs, zero for those that are impossible, and which are possible."""
     y = np.asarray(y, dtype=np.float64)
-    return np.where(y > 0, np.log(np.where(y > 0, y, 1.0)), -np.inf)
+    return np.log(np.where(y > 0, y, 1.0)), y > 0
 
 
 @dataclass(frozen=True)
@@ -35,14 +35,13 @@ class Exponentiated(Quantiles):
 
     def logpdf(self, y: np.ndarray) -> np.ndarray:
         """Return the log density at y."""
-        z, possible = _logs(y), np.asarray(y) > 0
-        z = np.where(possible, z, 0.0)
+        z, possible = _logs(y)
         return np.where(possible, self.log.logpdf(z) - z, -np.inf)
 
     def cdf(self, y: np.ndarray) -> np.ndarray:
         """Return the probability of an output of at most y."""
-        z, possible = _logs(y), np.asarray(y) > 0
-        return np.where(possible, self.log.cdf(np.where(possible, z, 0.0)), 0.0)
+        z, possible = _logs(y)
+        return np.where(possible, self.log.cdf(z), 0.0)
 
     def normal_scores(self, y: np.ndarray) -> np.ndarray:
         """Return normal scores of y, which must be positive."""
@@ -54,8 +53,8 @@ class Exponentiated(Quantiles):
 
     def log_tails(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the log of the probability below y and above y."""
-        z, possible = _logs(y), np.asarray(y) > 0
-        below, above = self.log.log_tails(np.where(possible, z, 0.0))
+        z, possible = _logs(y)
+        below, above = self.log.log_tails(z)
         return np.where(possible, below, -np.inf), np.where(possible, above, 0.0)
 
     def mean(self) -> np.ndarray:
@@ -86,10 +85,6 @@ class Exponentiated(Quantiles):
             return [np.array([[0.0, np.inf]]) for _ in range(len(self))]
         levels = np.exp(max(log_outside, -600.0)) * np.array([0.5, 0.1])
         return regions.smallest_sets(self, np.exp(self.log.nodes(levels)), log_outside)
-
-    def region(self, coverage: float) -> list[np.ndarray]:
-        """Return the smallest set of probability `coverage` for each row, as intervals (m, 2) in ascending order."""
-        return self.sets(float(np.log1p(-coverage)))
 
     def log_less_likely(self, y: np.ndarray) -> np.ndarray:
         """Return the log probability of an output of lower density than y, (n,)."""

@@ -14,19 +14,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp, ndtr, ndtri
+from scipy.special import logsumexp, ndtri
 
 from skmoe.model import regions
 from skmoe.model.family import Family
-from skmoe.model.quantiles import Quantiles
+from skmoe.model.quantiles import NODES, Quantiles, choose_components
 
 __all__ = ["FamilyMixture"]
 
 OUTWARDS = 1100  # doublings of a bracket, to the end of the doubles
 HALVINGS = 300
-NODES = np.array(
-    [-4.5, -3, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4.5]
-)  # points that resolve the shape of a component
 TINY = 1e-300
 NEGLIGIBLE = 1e-12  # probability of counts that are left out of sets on either side
 SCORE = 8.2  # normal scores are held within, where the digits of a probability near one end
@@ -93,10 +90,6 @@ class FamilyMixture(Quantiles):
             level = level - 0.5 * self.pdf(y)
         return np.clip(ndtri(np.clip(level, 0.0, 1.0)), -SCORE, SCORE)
 
-    def standard_scores(self, y: np.ndarray) -> np.ndarray:
-        """Return the normal scores: these distributions are not calibrated."""
-        return self.normal_scores(y)
-
     # -- moments and quantiles ----------------------------------------------------------------------------------------
 
     def mean(self) -> np.ndarray:
@@ -112,11 +105,6 @@ class FamilyMixture(Quantiles):
     def _at_tail(self, tail: Any, *, upper: Any) -> np.ndarray:
         level = np.broadcast_to(np.where(upper, 1.0 - np.asarray(tail), tail), len(self)).astype(np.float64)
         return self._at_level(level)
-
-    def central(self, score: float) -> np.ndarray:
-        """Return outputs whose standard scores are -score and score, (n, 2)."""
-        levels = (float(ndtr(-score)), float(ndtr(score)))
-        return np.stack([self._at_level(np.full(len(self), p)) for p in levels], axis=1)
 
     def _at_level(self, level: np.ndarray) -> np.ndarray:
         """Return the least output at which the probability of at most that is `level`, (n,)."""
@@ -159,7 +147,7 @@ class FamilyMixture(Quantiles):
     def crps(self, y: np.ndarray) -> np.ndarray:
         """Return the continuous ranked probability score at y, (n,)."""
         family = self.family
-        return self.integrated_crps(y, self.K, family.lowest, family.highest, discrete=family.discrete)
+        return self.integrated_crps(y, self.eta.shape[1], family.lowest, family.highest, discrete=family.discrete)
 
     # -- smallest sets ------------------------------------------------------------------------------------------------
 
@@ -180,10 +168,6 @@ class FamilyMixture(Quantiles):
         if not self.family.discrete:
             return regions.smallest_sets(self, self._nodes(), log_outside)
         return [self._set_of_numbers(i, float(np.exp(log_outside))) for i in range(len(self))]
-
-    def region(self, coverage: float) -> list[np.ndarray]:
-        """Return the smallest set of probability `coverage` for each row, as intervals (m, 2) in ascending order."""
-        return self.sets(float(np.log1p(-coverage)))
 
     def _numbers(self, row: int, outside: float) -> tuple[np.ndarray, np.ndarray]:
         """Return the outputs of a row that have all but a negligible probability, and their probabilities."""
@@ -218,11 +202,5 @@ class FamilyMixture(Quantiles):
 
     def sample(self, rng: np.random.Generator) -> np.ndarray:
         """Draw an output for each row, (n,)."""
-        chosen = np.minimum((rng.random((len(self), 1)) > np.cumsum(self.weights, axis=1)).sum(axis=1), self.K - 1)
-        rows = np.arange(len(self))
+        rows, chosen = np.arange(len(self)), choose_components(self.weights, rng)
         return self.family.sample(self.eta[rows, chosen], self.scales[rows, chosen], rng)
-
-    @property
-    def K(self) -> int:  # noqa: N802 - the letter of the formulas
-        """Number of components."""
-        return self.eta.shape[1]

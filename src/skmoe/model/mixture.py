@@ -20,14 +20,11 @@ from skmoe.model import regions, student
 from skmoe.model.calibration import Calibration
 from skmoe.model.components import LEAST_LOG, Components
 from skmoe.model.crps import gaussian_mixture_crps
-from skmoe.model.quantiles import LAST_LEVEL, Quantiles
+from skmoe.model.quantiles import LAST_LEVEL, NODES, Quantiles, choose_components
 
 __all__ = ["Mixture"]
 
 WORK = 2**22  # values of the largest temporary
-NODES = np.array(
-    [-4.5, -3, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4.5]
-)  # points that resolve the shape of a component
 MOST_NODES = 512  # of one row; memory is planned for so many
 LEAST_OUTSIDE = float(np.log(1e-12))  # log probability that the smallest set of a calibrated distribution can leave out
 
@@ -53,14 +50,15 @@ class Mixture(Components, Quantiles):
 
     calibration: Calibration | None = None
 
-    def _small_blocks(self, lost: float) -> Iterator[Mixture]:
-        """Yield the distributions in blocks of rows, so that all components at all `nodes` of each row fit into memory.
+    def _small_blocks(self, lost: float) -> Iterator[tuple[slice, Mixture]]:
+        """Yield rows and their distributions, so few that all components at all `nodes` of each row fit into memory.
 
         Components that hold a share of at most `lost` together are left out.
         """
         size = max(1, WORK // (MOST_NODES * self.centers.shape[1]))
         for start in range(0, len(self), size):
-            yield self.take(slice(start, start + size))._without_negligible(lost)
+            rows = slice(start, start + size)
+            yield rows, self.take(rows)._without_negligible(lost)
 
     def _without_negligible(self, lost: float) -> Mixture:
         order = np.argsort(-self.weights, axis=1)
@@ -106,7 +104,10 @@ class Mixture(Components, Quantiles):
         finite.
         """
         if self.calibration is not None or (self.dof is not None and np.any(self.dof <= 2)):
-            return np.concatenate([np.empty(0), *(block._winsorised_std() for block in self._small_blocks(1e-9))])
+            std = np.empty(len(self))
+            for rows, block in self._small_blocks(1e-9):
+                std[rows] = block._winsorised_std()
+            return std
         variance = self.scales**2
         if self.dof is not None:
             variance = variance / (1 - 2 / self.dof)
@@ -126,11 +127,10 @@ class Mixture(Components, Quantiles):
         """Return the continuous ranked probability score at y, (n,): in closed form for plain Gaussian mixtures."""
         if self.calibration is None and self.dof is None:
             return gaussian_mixture_crps(self.weights, self.centers, self.scales, y)
-        scores, start = [np.empty(0)], 0
-        for block in self._small_blocks(1e-9):
-            scores.append(block.integrated_crps(y[start : start + len(block)], block.centers.shape[1]))
-            start += len(block)
-        return np.concatenate(scores)
+        scores = np.empty(len(self))
+        for rows, block in self._small_blocks(1e-9):
+            scores[rows] = block.integrated_crps(y[rows], block.centers.shape[1])
+        return scores
 
     # -- quantiles ----------------------------------------------------------------------------------------------------
 
@@ -160,10 +160,6 @@ class Mixture(Components, Quantiles):
             near = np.column_stack([np.sort(near, axis=1)[:, chosen], self.centers])
         return np.column_stack([near, *(self.bounds(level) for level in levels)])
 
-    def region(self, coverage: float) -> list[np.ndarray]:
-        """Return the smallest set of probability `coverage` for each row, as intervals (m, 2) in ascending order."""
-        return self.sets(float(np.log1p(-coverage)))
-
     def sets(self, log_outside: float) -> list[np.ndarray]:
         """Return the smallest sets, as intervals (m, 2) in ascending order, by the log of the probability outside.
 
@@ -174,18 +170,16 @@ class Mixture(Components, Quantiles):
             return [np.array([[-np.inf, np.inf]]) for _ in range(len(self))]
         levels = np.exp(max(log_outside, LEAST_LOG)) * np.array([0.5, 0.1])
         found: list[np.ndarray] = []
-        for block in self._small_blocks(1e-6 * float(levels[0])):
+        for _, block in self._small_blocks(1e-6 * float(levels[0])):
             found += regions.smallest_sets(block, block.nodes(levels), log_outside)
         return found
 
     def log_less_likely(self, y: np.ndarray) -> np.ndarray:
         """Return the log probability outside the smallest set that holds y, (n,)."""
-        found, start = [np.empty(0)], 0
-        for block in self._small_blocks(1e-12):
-            t = y[start : start + len(block)]
-            found.append(regions.log_less_likely(block, np.column_stack([block.nodes([0.05, 1e-3]), t]), t))
-            start += len(block)
-        return np.concatenate(found)
+        found = np.empty(len(self))
+        for rows, block in self._small_blocks(1e-12):
+            found[rows] = regions.log_less_likely(block, np.column_stack([block.nodes([0.05, 1e-3]), y[rows]]), y[rows])
+        return found
 
     # -- sampling -----------------------------------------------------------------------------------------------------
 
@@ -193,8 +187,7 @@ class Mixture(Components, Quantiles):
         """Draw an output for each row, (n,)."""
         if self.calibration is not None:
             return self._at_score(student.draw(rng, np.full(len(self), self.calibration.dof)))
-        n, K = self.centers.shape
-        chosen = np.minimum((rng.random((n, 1)) > np.cumsum(self.weights, axis=1)).sum(axis=1), K - 1)
-        rows = np.arange(n)
+        n = len(self)
+        rows, chosen = np.arange(n), choose_components(self.weights, rng)
         noise = rng.standard_normal(n) if self.dof is None else student.draw(rng, self.dof[rows, chosen])
         return self.centers[rows, chosen] + self.scales[rows, chosen] * noise

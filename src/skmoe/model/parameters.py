@@ -19,9 +19,11 @@ from skmoe.arrays.blocks import block_rows_for, row_blocks
 from skmoe.arrays.namespaces import Array, array_namespace, design, to_device, to_numpy
 from skmoe.model.activations import ACTIVATIONS, Activation
 from skmoe.model.channels import with_predictors
+from skmoe.model.family import Family
 from skmoe.model.gate import log_sum_exp
 from skmoe.model.gaussian import as_family
 from skmoe.model.posterior import posterior
+from skmoe.model.quantiles import choose_components
 
 __all__ = ["MoEParameters"]
 
@@ -73,10 +75,9 @@ class MoEParameters:
             full = np.broadcast_to(0.0 if value is None else np.asarray(value, dtype=np.float64), shape).copy()
             object.__setattr__(self, name, full)
         object.__setattr__(self, "family", as_family(self.family))
-        if self.origin is not None:
-            object.__setattr__(self, "origin", np.array(self.origin, dtype=np.float64))
-        if self.largest is not None:
-            object.__setattr__(self, "largest", np.array(self.largest, dtype=np.float64))
+        for name in ("origin", "largest"):
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, np.array(value, dtype=np.float64))
 
     @property
     def expert_coef(self) -> np.ndarray:
@@ -153,12 +154,7 @@ class MoEParameters:
 
     def predictors(self, X: Array) -> Array:
         """Return the linear predictor of each expert, (n, k), bounded as in predictions."""
-
-        def kernel(A: Array, W: Array, Z: Array, y: Array | None) -> Array:
-            eta, largest = A @ Z, self._largest(Z)
-            return (eta if largest is None else array_namespace(Z).minimum(eta, largest)).T
-
-        return self._by_rows(kernel, X)
+        return self._by_rows(lambda A, W, Z, y: self._eta(A, Z).T, X)
 
     def _eta(self, A: Array, Z: Array) -> Array:
         """Return the predictors of a block, (k, b) or (k, m, b), bounded as in predictions."""
@@ -192,13 +188,15 @@ class MoEParameters:
 
     def expert_means(self, X: Array) -> Array:
         """Return the mean of the output by each expert, (n, k)."""
-        sigma = to_device(self.sigma[:, None], X)
-        return self._by_rows(lambda A, W, Z, y: self.family.mean(self._eta(A, Z), sigma).T, X)
+        return self._means_by(self.family, X)
 
     def centers(self, X: Array) -> Array:
         """Return the mean of the transformed response by each expert, (n, k)."""
+        return self._means_by(self.family.base, X)
+
+    def _means_by(self, family: Family, X: Array) -> Array:
         sigma = to_device(self.sigma[:, None], X)
-        return self._by_rows(lambda A, W, Z, y: self.family.base.mean(self._eta(A, Z), sigma).T, X)
+        return self._by_rows(lambda A, W, Z, y: family.mean(self._eta(A, Z), sigma).T, X)
 
     def predict(self, X: Array) -> Array:
         """Return the mean of y given the inputs: the experts' predictions weighted by the gate, (n,)."""
@@ -233,7 +231,7 @@ class MoEParameters:
     def sample(self, X: Array, rng: np.random.Generator) -> tuple[Array, np.ndarray]:
         """Draw outputs for given inputs: y (n,) in the caller's library, and the expert of each row."""
         P = to_numpy(self.gate_proba(X))
-        expert = np.minimum((rng.random((P.shape[0], 1)) > np.cumsum(P, axis=1)).sum(axis=1), P.shape[1] - 1)
+        expert = choose_components(P, rng)
         eta = np.take_along_axis(to_numpy(self.predictors(X)), expert[:, None], axis=1)
         sampled = self.family.for_experts(expert).sample(eta, self.sigma[expert][:, None], rng)
         return to_device(sampled[:, 0], X), expert

@@ -152,7 +152,7 @@ class PredictiveDistribution:
     def log_density(self, X: Array, y: Array) -> Array:
         """Return the log density of outputs, (n,)."""
         if not self.plain:
-            return self.evaluate(_logpdf, X, y)
+            return self.evaluate(lambda d, t: d.logpdf(t), X, y)
         if len(self.members) == 1:
             return self.members[0].log_density(X, y)
         values = np.stack([to_numpy(member.log_density(X, y)) for member in self.members])
@@ -160,19 +160,11 @@ class PredictiveDistribution:
 
     def cdf(self, X: Array, y: Array) -> Array:
         """Return the probability of an output of at most y, (n,): uniform over rows if the distribution is right."""
-        return self.evaluate(_cdf, X, y)
+        return self.evaluate(lambda d, t: d.cdf(t), X, y)
 
     def interval(self, X: Array, coverage: float) -> Array:
         """Return bounds between which an output falls with probability `coverage`, tails of equal weight, (n, 2)."""
         return self.evaluate(lambda d: d.interval(coverage), X)
-
-
-def _logpdf(distributions: RowDistributions, y: np.ndarray) -> np.ndarray:
-    return distributions.logpdf(y)
-
-
-def _cdf(distributions: RowDistributions, y: np.ndarray) -> np.ndarray:
-    return distributions.cdf(y)
 
 
 def _components(

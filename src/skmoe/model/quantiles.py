@@ -5,12 +5,21 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from scipy.special import ndtr
 
 from skmoe.model.crps import integrated_crps
 
-__all__ = ["LAST_LEVEL", "Quantiles"]
+__all__ = ["LAST_LEVEL", "NODES", "Quantiles", "choose_components"]
 
 LAST_LEVEL = 1e-6  # level from which on outputs count as if they were at the quantile, where tails may be heavy
+NODES = np.array([-4.5, -3, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4.5])
+"""Points that resolve the shape of a component, in standard deviations."""
+
+
+def choose_components(weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Draw a component of each row (n,) by its weights (n, K)."""
+    chosen = (rng.random((len(weights), 1)) > np.cumsum(weights, axis=1)).sum(axis=1)
+    return np.minimum(chosen, weights.shape[1] - 1)  # weights add up to one but for roundoff
 
 
 class Quantiles:
@@ -35,9 +44,21 @@ class Quantiles:
         """Return the probability of an output of at most y."""
         raise NotImplementedError
 
+    def normal_scores(self, y: np.ndarray) -> np.ndarray:
+        """Return normal scores of y: standard Gaussian where the distributions are right."""
+        raise NotImplementedError
+
     def crps(self, y: np.ndarray) -> np.ndarray:
         """Return the continuous ranked probability score at y, (n,)."""
         raise NotImplementedError
+
+    def sets(self, log_outside: float) -> list[np.ndarray]:
+        """Return the smallest sets, as intervals (m, 2) in ascending order, by the log of the probability outside."""
+        raise NotImplementedError
+
+    def standard_scores(self, y: np.ndarray) -> np.ndarray:
+        """Return the scores of y that are standard where a calibration is right: normal scores where there is none."""
+        return self.normal_scores(y)
 
     def pdf(self, y: np.ndarray) -> np.ndarray:
         """Return the density at y."""
@@ -60,6 +81,14 @@ class Quantiles:
     def bounds(self, tail: float) -> np.ndarray:
         """Return the lower and upper bounds with probability `tail` outside on either side, (n, 2)."""
         return np.stack([self._at_tail(tail, upper=False), self._at_tail(tail, upper=True)], axis=1)
+
+    def central(self, score: float) -> np.ndarray:
+        """Return outputs whose standard scores are -score and score, (n, 2)."""
+        return self.bounds(float(ndtr(-score)))
+
+    def region(self, coverage: float) -> list[np.ndarray]:
+        """Return the smallest set of probability `coverage` for each row, as intervals (m, 2) in ascending order."""
+        return self.sets(float(np.log1p(-coverage)))
 
     def integrated_crps(
         self, y: np.ndarray, width: int, lowest: float = -np.inf, highest: float = np.inf, *, discrete: bool = False

@@ -54,19 +54,9 @@ class UnknownScale(Quantiles):
         y = np.asarray(y)
         return np.where(y < self.lowest, 0.0, np.where(y < self.highest, 0.5, 1.0))
 
-    def log_tails(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the log of the probability below y and above y."""
-        below = self.cdf(y)
-        with np.errstate(divide="ignore"):
-            return np.log(below), np.log(1 - below)
-
     def normal_scores(self, y: np.ndarray) -> np.ndarray:
         """Return zeros: no output is further out than another."""
         return np.zeros(np.shape(y))
-
-    def standard_scores(self, y: np.ndarray) -> np.ndarray:
-        """Return the normal scores."""
-        return self.normal_scores(y)
 
     def crps(self, y: np.ndarray) -> np.ndarray:
         """Return infinity for each row, (n,)."""
@@ -75,17 +65,9 @@ class UnknownScale(Quantiles):
     def _at_tail(self, tail: Any, *, upper: Any) -> np.ndarray:
         return np.full(len(self), self.highest if upper else self.lowest)
 
-    def central(self, score: float) -> np.ndarray:
-        """Return all outputs, (n, 2)."""
-        return np.tile([self.lowest, self.highest], (len(self), 1))
-
     def sets(self, log_outside: float) -> list[np.ndarray]:
         """Return all outputs of each row, as an interval (1, 2)."""
         return [np.array([[self.lowest, self.highest]]) for _ in range(len(self))]
-
-    def region(self, coverage: float) -> list[np.ndarray]:
-        """Return all outputs of each row, as an interval (1, 2)."""
-        return self.sets(float(np.log1p(-coverage)))
 
     def log_less_likely(self, y: np.ndarray) -> np.ndarray:
         """Return the log probability of an output of lower density than y, (n,): zero, since no density is known."""
