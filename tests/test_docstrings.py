@@ -48,9 +48,11 @@ def public_names() -> list[str]:
                 found[value] = f"{home}.{name}"
             elif inspect.isclass(value) and value.__module__.startswith("skmoe") and not _is_protocol(value):
                 found[value] = f"{home}.{name}"
-                for method, what in vars(value).items():
+                for method in dir(value):
+                    what = inspect.getattr_static(value, method)
                     function = what.__func__ if isinstance(what, classmethod | staticmethod) else what
-                    if not method.startswith("_") and inspect.isfunction(function):
+                    ours = str(getattr(function, "__module__", "")).startswith("skmoe")
+                    if not method.startswith("_") and inspect.isfunction(function) and ours:
                         found[function] = f"{home}.{name}.{method}"
     return sorted(found.values())
 

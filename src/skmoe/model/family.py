@@ -2,21 +2,8 @@ r"""The distribution of an expert's output: one object that every kernel uses.
 
 A `Family` describes how outputs depend on the linear predictor :math:`\eta = a^\top x + b` of an expert and its scale.
 At a block of rows it gives a `Law`, which has the log density and its derivatives, so that kernels contain nothing
-specific to a family. With :math:`\tau` the log of the scale, f the log density of an expert:
-
-==================  ======================================================
-``score``           :math:`\partial f / \partial \eta`
-``curvature``       :math:`-\partial^2 f / \partial \eta^2`
-``scale_score``     :math:`\partial f / \partial \tau`
-``scale_curvature`` :math:`-\partial^2 f / \partial \tau^2`
-``cross_curvature`` :math:`-\partial^2 f / \partial \eta\, \partial \tau`
-==================  ======================================================
-
-Shapes broadcast: predictors are (..., k, b), scales (..., k, 1), outputs (b,).
-
-`Law` and `Family` have the defaults of a distribution without a scale, so that one needs little more than its density,
-two derivatives and its mean. An EM step moves an expert by one guarded Newton step: Gram matrices weighted by
-``step_weight``, right sides by ``step_score``.
+specific to a family. It has the defaults of a distribution without a scale, so that one needs little more than its
+density, two derivatives and its mean.
 """
 
 from __future__ import annotations
@@ -25,64 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.arrays.namespaces import Array, array_namespace
+from skmoe.arrays.namespaces import Array
+from skmoe.model.law import Law
+from skmoe.model.response import Response
 
 __all__ = ["Family", "Law"]
 
 
-class Law:
-    """The distribution of each expert at the rows of a block; see the module for the names of derivatives.
-
-    A subclass has at least `log_density`, `score` and `curvature`.
-    """
-
-    @property
-    def log_density(self) -> Array:
-        """Log density of the outputs, less the part shared by all experts (`Family.log_base`); a new array."""
-        raise NotImplementedError
-
-    @property
-    def score(self) -> Array:
-        """First derivative over the predictor."""
-        raise NotImplementedError
-
-    @property
-    def curvature(self) -> Array:
-        """Negative second derivative over the predictor."""
-        raise NotImplementedError
-
-    @property
-    def scale_score(self) -> Array:
-        """First derivative over the log scale."""
-        return array_namespace(self.score).zeros_like(self.score)
-
-    @property
-    def scale_curvature(self) -> Array:
-        """Negative second derivative over the log scale."""
-        return array_namespace(self.score).zeros_like(self.score)
-
-    @property
-    def cross_curvature(self) -> Array:
-        """Negative mixed derivative."""
-        return array_namespace(self.score).zeros_like(self.score)
-
-    @property
-    def step_score(self) -> Array:
-        """Right side of the M-step's least squares, before responsibilities."""
-        return self.score
-
-    @property
-    def step_weight(self) -> Array | None:
-        """Weights of the M-step's Gram matrix, before responsibilities, not negative; None stands for ones."""
-        return self.curvature
-
-    @property
-    def scale_statistic(self) -> Array:
-        """Statistic of a row that, summed with responsibilities, updates the scale."""
-        return array_namespace(self.score).zeros_like(self.score)
-
-
-class Family:
+class Family(Response):
     """The distribution of an output given the linear predictor of an expert.
 
     A subclass has at least `name`, `at`, `mean` and, for predictive distributions, `variance`, `cdf` and `sample`.
@@ -121,16 +58,6 @@ class Family:
         for each expert.
     predictors : int
         Predictors of an expert, m; see `skmoe.model.channels` for the shapes where there are several.
-    columns : int
-        Columns of y that an output is given by.
-    parts : int
-        Numbers that an output is fitted by, along a first axis where there are several.
-    discrete : bool
-        Whether outputs are whole numbers.
-    lowest, highest : float
-        Range of the outputs.
-    support : str
-        Description of possible outputs.
     ratio : str
         Name of the exponential of a coefficient, such as odds ratio; empty where it has none.
     scale_name : str
@@ -151,16 +78,18 @@ class Family:
     log_link: bool = False
     noise_dof: Any = None
     predictors: int = 1
-    columns: int = 1
-    parts: int = 1
-    discrete: bool = False
-    lowest: float = -np.inf
-    highest: float = np.inf
-    support: str = "numbers"
     ratio: str = ""
     scale_name: str = "sigma"
 
-    # -- for kernels -------------------------------------------------------------------------------------------------
+    @property
+    def base(self) -> Family:
+        """Family of the transformed response, which is fitted. The family itself by default."""
+        return self
+
+    @property
+    def marginal(self) -> Family:
+        """Family of a response without bounds or exposure, which is predicted. The family itself by default."""
+        return self
 
     def at(self, y: Array, eta: Array, scale: Array) -> Law:
         """Return the `Law` at a block of rows.
@@ -319,165 +248,3 @@ class Family:
     def any_experts(self) -> Family:
         """Family for any number of experts: itself unless it has parameters for each expert."""
         return self
-
-    # -- outputs as the caller has them -------------------------------------------------------------------------------
-
-    @property
-    def base(self) -> Family:
-        """Family of the transformed response, which is fitted. The family itself by default."""
-        return self
-
-    @property
-    def marginal(self) -> Family:
-        """Family of a response without bounds or exposure, which is predicted. The family itself by default."""
-        return self
-
-    def transform_response(self, y: Array) -> Array:
-        """Return outputs as `base` takes them.
-
-        Parameters
-        ----------
-        y : array
-            Outputs, (b,).
-
-        Returns
-        -------
-        array
-            Transformed responses.
-        """
-        return y
-
-    def typical(self, y: Array) -> Array:
-        """Return one number for each output, on the scale of `transform_response`, to centre and scale by, (b,).
-
-        Parameters
-        ----------
-        y : array
-            Outputs, (b,).
-
-        Returns
-        -------
-        array
-            Numbers, (b,).
-        """
-        return self.transform_response(y)
-
-    def log_jacobian(self, y: Array) -> Array:
-        """Return the log of the derivative of `transform_response` at outputs, (b,).
-
-        Parameters
-        ----------
-        y : array
-            Outputs, (b,).
-
-        Returns
-        -------
-        array
-            Logs, (b,).
-        """
-        return array_namespace(y).zeros_like(y if y.ndim == 1 else y[:, 0])
-
-    def known(self, y: Array) -> Array:
-        """Return 1 for outputs that are known, with a density, and 0 for those that have a probability, (b,).
-
-        Parameters
-        ----------
-        y : array
-            Outputs, (b,).
-
-        Returns
-        -------
-        array
-            Ones and zeros, (b,).
-        """
-        xp = array_namespace(y)
-        return xp.ones_like(xp.astype(y if y.ndim == 1 else y[:, 0], xp.float64, copy=False))
-
-    def impossible(self, y: Array) -> Array:
-        """Return which outputs (b,) are impossible.
-
-        Parameters
-        ----------
-        y : array
-            Outputs, (b,).
-
-        Returns
-        -------
-        array
-            Booleans, (b,).
-        """
-        return array_namespace(y).zeros_like(y) > 0
-
-    # -- its distribution ---------------------------------------------------------------------------------------------
-
-    def mean(self, eta: Array, scale: Array) -> Array:
-        """Return the mean of the output.
-
-        Parameters
-        ----------
-        eta : array
-            Predictors, (..., k, b).
-        scale : array
-            Scales, (..., k, 1).
-
-        Returns
-        -------
-        array
-            Means.
-        """
-        raise NotImplementedError
-
-    def variance(self, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Return the variance of the output, on the host.
-
-        Parameters
-        ----------
-        eta : array
-            Predictors, (..., k, b).
-        scale : array
-            Scales, (..., k, 1).
-
-        Returns
-        -------
-        array
-            Variances.
-        """
-        raise NotImplementedError
-
-    def cdf(self, y: np.ndarray, eta: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Return the probability of an output of at most y, on the host.
-
-        Parameters
-        ----------
-        y : array
-            Outputs, (b,).
-        eta : array
-            Predictors, (..., k, b).
-        scale : array
-            Scales, (..., k, 1).
-
-        Returns
-        -------
-        array
-            Probabilities.
-        """
-        raise NotImplementedError
-
-    def sample(self, eta: np.ndarray, scale: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Draw an output for each predictor, on the host.
-
-        Parameters
-        ----------
-        eta : array
-            Predictors, (..., k, b).
-        scale : array
-            Scales, (..., k, 1).
-        rng : Generator
-            Source of random numbers.
-
-        Returns
-        -------
-        array
-            Outputs.
-        """
-        raise NotImplementedError

@@ -167,6 +167,11 @@ class Display:
         ----------
         ax : matplotlib Axes, or a sequence of them, optional
             A display of two panels takes two, or one whose place it divides.
+
+        Returns
+        -------
+        Display
+            The display itself.
         """
         self.axes_ = self._open(ax)
         self.ax_ = self.axes_[0]
