@@ -16,13 +16,13 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, validate_params
 
 from skmoe.arrays.checks import RANDOM_STATE, check_rows, check_weight, generator
-from skmoe.arrays.namespaces import Array
+from skmoe.arrays.namespaces import Array, array_namespace, to_device
 from skmoe.arrays.threads import with_one_blas_thread
 from skmoe.model.activations import get_activation
 from skmoe.spectral.moments.plain import score_moment
 from skmoe.spectral.outputs import ActivationOutputs, IndexLaw, Outputs, Transform
 from skmoe.spectral.scores.fitting import as_law
-from skmoe.spectral.scores.gaussian import Gaussian, InputLaw
+from skmoe.spectral.scores.gaussian import InputLaw
 
 __all__ = ["LabelledScores", "index_stds", "second_moment", "third_moment"]
 
@@ -37,7 +37,6 @@ class LabelledScores:
     """Scores of a law, and the label transforms of a unit expert's index in each of its components."""
 
     law: InputLaw
-    d: int
     stds: tuple[float, ...]
     transforms: tuple[Transform, ...]
 
@@ -46,13 +45,12 @@ class LabelledScores:
         """Make transforms for the mean variance of an index over unit directions, exact where covariances are s^2 I."""
         stds = index_stds(law, d)
         known = {std: outputs.transform(sigma, IndexLaw(std)) for std in set(stds)}
-        return cls(law, d, stds, tuple(known[std] for std in stds))
+        return cls(law, stds, tuple(known[std] for std in stds))
 
-    def label(self, j: int, order: int, y: Array, shares: bool = True) -> Array:
-        """Return P_order(y) of component j, over its constant if moments are to be in units of shares: (b,)."""
-        t = self.transforms[j]
-        value = t.of_order(order, y)
-        return value / t.constant(order) if shares else value
+    def labels(self, order: int, y: Array, shares: bool = True) -> Array:
+        """Return P_order(y) of each component, over its constant if moments are to be in units of shares: (m, b)."""
+        labels = [t.of_order(order, y) / (t.constant(order) if shares else 1.0) for t in self.transforms]
+        return array_namespace(y).stack(labels)
 
     def moment(
         self,
@@ -65,28 +63,16 @@ class LabelledScores:
         shares: bool = True,
     ) -> np.ndarray:
         """Return the average over rows of P_order(y) S_order(x), in units of shares if `shares`."""
-        options: dict[str, Any] = {"basis": basis, "weight": weight}
-        if len(set(self.stds)) == 1:
-            t, scale = self.transforms[0], self.stds[0] ** order
-            T = score_moment(X, y, lambda Z, v: t.of_order(order, v), self.law, order, **options)
-            return scale * T / t.constant(order) if shares else T
-        terms = []
-        for j, (component, std) in enumerate(zip(self.law.components(self.d), self.stds, strict=True)):
-            gaussian = Gaussian(component.mean, component.covariance)
+        scale = np.array(self.stds)[:, None] ** order if shares else np.ones((len(self.stds), 1))
 
-            def label_of(Z: Array, v: Array, j: int = j) -> Array:
-                return self.label(j, order, v, shares) * self.law.responsibilities(Z)[j, :]
+        def scaled(Z: Array, v: Array) -> Array:
+            return to_device(scale, v) * self.labels(order, v, shares)
 
-            T = score_moment(X, y, label_of, gaussian, order, **options)
-            terms.append(std**order * T if shares else T)
-        return np.sum(terms, axis=0)
+        return score_moment(X, y, scaled, self.law, order, basis=basis, weight=weight)
 
     def mixed_label(self, order: int, Z: Array, y: Array) -> Array:
         """Return the label of a row in units of shares, averaged over the components by their posterior: (b,)."""
-        if len(set(self.stds)) == 1:
-            return self.label(0, order, y)
-        R = self.law.responsibilities(Z)
-        return sum(self.label(j, order, y) * R[j, :] for j in range(len(self.transforms)))
+        return array_namespace(y).sum(self.labels(order, y) * self.law.responsibilities(Z), axis=0)
 
 
 _CONSTRAINTS: dict[str, Any] = {

@@ -20,16 +20,11 @@ from skmoe.arrays.blocks import block_rows_for, sum_over_blocks
 from skmoe.arrays.memory import check_memory
 from skmoe.arrays.namespaces import Array, array_namespace, columns, to_device, to_numpy
 from skmoe.arrays.products import gram_channels, monomials, unpack_symmetric, weighted_grams
+from skmoe.spectral.scores.gaussian import symmetric_placements
 
-__all__ = ["score_moment", "symmetric_placements"]
+__all__ = ["score_moment"]
 
 TENSOR_COPIES = 5  # tensors held at once: the sum over rows, unpacked, its placements, the result
-
-
-def symmetric_placements(v: np.ndarray, M: np.ndarray) -> np.ndarray:
-    """Sum of the three placements of the outer product of a vector with a symmetric matrix: (m, m, m)."""
-    outer = np.multiply.outer(v, M)
-    return outer + np.moveaxis(outer, 0, 1) + np.moveaxis(outer, 0, 2)
 
 
 def _second_sum(U: Array, q: Array) -> tuple[Array, Array]:
@@ -62,7 +57,8 @@ def score_moment(
     y : (n,) array
         Outputs.
     q : callable
-        Takes a block of inputs (d, b) and of outputs (b,) and returns factors of the scores, (b,).
+        Takes a block of inputs (d, b) and of outputs (b,) and returns factors of the scores, (b,), or those of each
+        component of the law, (m, b).
     law : input law of `skmoe.scores`
         Law of the scores.
     order : {2, 3}
@@ -103,11 +99,12 @@ def score_moment(
     def kernel(x: Array, t: Array, w: Array | None) -> tuple[Array, ...]:
         Z = columns(x)
         label = q(Z, t) if w is None else q(Z, t) * w
-        R = law.responsibilities(Z) if len(components) > 1 else None
+        if len(components) > 1:
+            label = label * law.responsibilities(Z)
         sums: tuple[Array, ...] = (float(x.shape[0]) if w is None else array_namespace(Z).sum(w),)
         for j, (mean, M) in enumerate(zip(means, maps, strict=True)):
             U = Z if mean is None else Z - mean
-            sums += add(U if M is None else M @ U, label if R is None else label * R[j, :])
+            sums += add(U if M is None else M @ U, label if label.ndim == 1 else label[j, :])
         return sums
 
     m = B.shape[1]

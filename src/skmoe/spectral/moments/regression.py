@@ -8,10 +8,10 @@ features explain no longer contributes to it. Features of orders 0 to 3 in q dim
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import comb, sqrt
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
@@ -20,6 +20,7 @@ from skmoe.arrays.blocks import block_rows_for, sum_over_blocks, take_rows
 from skmoe.arrays.namespaces import Array, array_namespace, columns, to_device, to_numpy
 from skmoe.arrays.products import tensor
 from skmoe.spectral.moments.plain import score_moment
+from skmoe.spectral.scores.reference import Reference, reference_in
 
 __all__ = [
     "Moments",
@@ -36,16 +37,6 @@ ROWS_PER_FEATURE = 6  # with fewer rows per feature the regression would add noi
 SAMPLE_PER_FEATURE = 200  # rows per feature beyond which more of them in the Gram matrix make no difference
 MOST_FEATURES = 455  # 12 dimensions
 SINGULAR = 1e-15  # reciprocal condition number of a Gram matrix below which its inverse is rounding
-
-
-class Coordinates(Protocol):
-    """Interface of a reference law for regression; see `skmoe.spectral.scores.Reference`."""
-
-    def coordinates(self, Z: Array) -> Array:
-        """Return standardised coordinates of a block (d, b)."""
-
-    def weights(self, z: Array) -> Array:
-        """Return the weights of a block's rows."""
 
 
 Labels = Callable[[Array, Array], Array]
@@ -128,7 +119,7 @@ def total_weight(weight: Array) -> float:
     return float(sum_over_blocks(lambda w: (array_namespace(w).sum(w),), weight, block_rows=block_rows_for(1))[0])
 
 
-def _block_terms(labels: Labels, reference: Coordinates, x: Array, t: Array) -> tuple[Array, Array, Array]:
+def _block_terms(labels: Labels, reference: Reference, x: Array, t: Array) -> tuple[Array, Array, Array]:
     """Return features (m, b), labels (l, b) and weights (b,) of a block under the reference law."""
     Z = columns(x)
     z = reference.coordinates(Z)
@@ -136,7 +127,7 @@ def _block_terms(labels: Labels, reference: Coordinates, x: Array, t: Array) -> 
 
 
 def _fit_sample(
-    rows: Rows, labels: Labels, reference: Coordinates, q: int, rng: np.random.Generator
+    rows: Rows, labels: Labels, reference: Reference, q: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """Regress on enough random rows; return coefficients (l, m) and the inverse of the features' Gram matrix."""
     m = comb(q + 3, 3)
@@ -163,7 +154,7 @@ def _inverse(gram: np.ndarray) -> np.ndarray:
 
 
 def hermite_regression(
-    rows: Rows, labels: Labels, reference: Coordinates, q: int, rng: np.random.Generator
+    rows: Rows, labels: Labels, reference: Reference, q: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """Regress labels on Hermite features under the reference law.
 
@@ -172,7 +163,8 @@ def hermite_regression(
     rows : Rows
     labels : callable
         Takes a block of inputs (d, b) and of outputs (b,), returns (l, b).
-    reference : coordinates and weights, q coordinates
+    reference : Reference
+        Its coordinates, q of them, and weights.
     q : int
     rng : Generator
 
@@ -218,7 +210,8 @@ def leading_basis(
         return label(t) - offset - line_ @ Z
 
     U = _top(sign * score_moment(X, y, rest, law, 2, weight=weight), q)
-    inside = _SpanCoordinates(U, mean, covariance)
+    root = linalg.cholesky(U.T @ covariance @ U, lower=True)
+    inside = replace(reference_in(law, linalg.solve_triangular(root, U.T, lower=True), mean, 1.0), temper=0.0)
     coef, _ = _fit_sample(rows, lambda Z, t: rest(Z, t)[None, :], inside, q, rng)
     quadratic = order_slices(q)[2]
     explained = to_device(coef[:, : quadratic.stop], X)
@@ -245,17 +238,3 @@ def _line_of(
 def _top(T2: np.ndarray, q: int) -> np.ndarray:
     d = len(T2)
     return linalg.eigh(T2, subset_by_index=(d - q, d - 1))[1][:, ::-1]
-
-
-class _SpanCoordinates:
-    """Unweighted standardised coordinates along a basis U (d, q)."""
-
-    def __init__(self, U: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> None:
-        self.mean = mean
-        self.B = linalg.solve_triangular(linalg.cholesky(U.T @ covariance @ U, lower=True), U.T, lower=True)
-
-    def coordinates(self, Z: Array) -> Array:
-        return to_device(self.B, Z) @ Z - to_device(self.B @ self.mean, Z)[:, None]
-
-    def weights(self, z: Array) -> Array:
-        return array_namespace(z).ones_like(z[0, :])

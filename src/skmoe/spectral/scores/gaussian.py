@@ -1,16 +1,18 @@
-"""Gaussian input laws, and the interface of all laws."""
+"""Laws of the inputs, as mixtures of Gaussian components, and the Gaussian one."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy import linalg
 
 from skmoe.arrays.namespaces import Array, array_namespace, to_device
+from skmoe.model.gate import log_sum_exp
 
-__all__ = ["Component", "Gaussian", "InputLaw", "whitener"]
+__all__ = ["Component", "Gaussian", "InputLaw", "symmetric_placements", "weighted_logs", "whitener"]
 
 SINGULAR = 1e-10  # smallest over largest eigenvalue of a covariance, below which it counts as singular
 
@@ -54,8 +56,8 @@ class Component:
         return to_device(self.whitener, Z) @ (Z - to_device(self.mean, Z)[:, None])
 
 
-class InputLaw(Protocol):
-    """Interface of an input law."""
+class InputLaw:
+    """A law of the inputs: a mixture of Gaussian components, from which all else follows."""
 
     def components(self, d: int) -> list[Component]:
         """Return the Gaussian components.
@@ -70,6 +72,7 @@ class InputLaw(Protocol):
         list of Component
             The components; their weights add up to one.
         """
+        raise NotImplementedError
 
     def mean_and_covariance(self, d: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the mean and covariance of the law.
@@ -86,6 +89,11 @@ class InputLaw(Protocol):
         (d, d) array
             Covariance.
         """
+        components = self.components(d)
+        weights, means = np.array([c.weight for c in components]), np.stack([c.mean for c in components])
+        mean = weights @ means
+        within = sum(c.weight * c.covariance for c in components)
+        return mean, within + ((means - mean).T * weights) @ (means - mean)
 
     def responsibilities(self, Z: Array) -> Array:
         """Return the posterior probability of each component.
@@ -100,6 +108,7 @@ class InputLaw(Protocol):
         (components, b) array
             Probabilities, which add up to one in each column.
         """
+        return log_sum_exp(weighted_logs(self.components(Z.shape[0]), Z))[1]
 
     def sample(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
         """Draw rows.
@@ -118,6 +127,28 @@ class InputLaw(Protocol):
         (n, d) array
             Inputs.
         """
+        components, X = self.components(d), np.empty((n, d))
+        weights = np.array([c.weight for c in components])
+        label = rng.choice(len(weights), size=n, p=weights / weights.sum()) if len(weights) > 1 else np.zeros(n)
+        for j, component in enumerate(components):
+            rows = label == j
+            X[rows] = component.mean + rng.standard_normal((int(rows.sum()), d)) @ component.root.T
+        return X
+
+
+def weighted_logs(components: Sequence[Component], Z: Array) -> Array:
+    """Return the log of each component's weight times its density at a block, less a shared constant, (m, b)."""
+    xp, logs = array_namespace(Z), []
+    for c in components:
+        constant = np.log(c.weight) + np.linalg.slogdet(c.whitener)[1]
+        logs.append(float(constant) - 0.5 * xp.sum(c.standardise(Z) ** 2, axis=0))
+    return xp.stack(logs)
+
+
+def symmetric_placements(v: np.ndarray, M: np.ndarray) -> np.ndarray:
+    """Sum of the three placements of the outer products of vectors with a symmetric matrix: (..., m, m, m)."""
+    outer = v[..., :, None, None] * M
+    return outer + np.moveaxis(outer, -3, -2) + np.moveaxis(outer, -3, -1)
 
 
 def whitener(covariance: np.ndarray, name: str) -> np.ndarray:
@@ -148,7 +179,7 @@ def whitener(covariance: np.ndarray, name: str) -> np.ndarray:
     return (vectors / np.sqrt(values)) @ vectors.T / deviation
 
 
-class Gaussian:
+class Gaussian(InputLaw):
     """Gaussian inputs; standard ones (the paper's assumption) by default.
 
     Parameters
@@ -170,7 +201,7 @@ class Gaussian:
         return f"Gaussian(mean={self.mean}, covariance={self.covariance})"
 
     def components(self, d: int) -> list[Component]:
-        """Return the Gaussian components.
+        """Return the Gaussian itself as the only component.
 
         Parameters
         ----------
@@ -180,7 +211,7 @@ class Gaussian:
         Returns
         -------
         list of Component
-            The components; their weights add up to one.
+            One, of weight one.
         """
         for given in (self.mean, self._whitener):
             if given is not None and len(given) != d:
@@ -188,56 +219,3 @@ class Gaussian:
         mean = np.zeros(d) if self.mean is None else self.mean
         V = np.eye(d) if self._whitener is None else self._whitener
         return [Component(1.0, mean, V)]
-
-    def mean_and_covariance(self, d: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the mean and covariance of the law.
-
-        Parameters
-        ----------
-        d : int
-            Number of inputs.
-
-        Returns
-        -------
-        (d,) array
-            Mean.
-        (d, d) array
-            Covariance.
-        """
-        (component,) = self.components(d)
-        return component.mean, np.eye(d) if self.covariance is None else self.covariance
-
-    def responsibilities(self, Z: Array) -> Array:
-        """Return the posterior probability of each component.
-
-        Parameters
-        ----------
-        Z : (d, b) array
-            Block of inputs, channels by rows.
-
-        Returns
-        -------
-        (components, b) array
-            Probabilities, which add up to one in each column.
-        """
-        return array_namespace(Z).ones_like(Z[:1, :])
-
-    def sample(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
-        """Draw rows.
-
-        Parameters
-        ----------
-        n : int
-            Number of rows.
-        d : int
-            Number of inputs.
-        rng : numpy Generator
-            Source of randomness.
-
-        Returns
-        -------
-        (n, d) array
-            Inputs.
-        """
-        (component,) = self.components(d)
-        return component.mean + rng.standard_normal((n, d)) @ component.root.T

@@ -8,7 +8,7 @@ import numpy as np
 
 from skmoe.arrays.checks import check_rows
 from skmoe.spectral.scores.fitting import as_law
-from skmoe.spectral.scores.gaussian import Component
+from skmoe.spectral.scores.gaussian import Component, symmetric_placements
 
 __all__ = ["second_score", "third_score"]
 
@@ -92,6 +92,4 @@ def _of_component(X: np.ndarray, component: Component, order: int) -> np.ndarray
     U = (X - component.mean) @ precision
     if order == 2:
         return U[:, :, None] * U[:, None, :] - precision
-    outer = U[:, :, None, None] * precision
-    placed = outer + np.moveaxis(outer, 1, 2) + np.moveaxis(outer, 1, 3)
-    return U[:, :, None, None] * U[:, None, :, None] * U[:, None, None, :] - placed
+    return U[:, :, None, None] * U[:, None, :, None] * U[:, None, None, :] - symmetric_placements(U, precision)

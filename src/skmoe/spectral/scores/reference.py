@@ -20,7 +20,7 @@ from scipy.special import logsumexp
 
 from skmoe.arrays.namespaces import Array, array_namespace, columns, to_device
 from skmoe.model.gate import log_sum_exp
-from skmoe.spectral.scores.gaussian import InputLaw
+from skmoe.spectral.scores.gaussian import Component, InputLaw, weighted_logs
 
 __all__ = [
     "LEAST_EFFECTIVE",
@@ -48,7 +48,7 @@ def reference_width(q: int) -> float:
 
 @dataclass(frozen=True)
 class Reference:
-    """Coordinates z = B (x - center), and the input law there as a Gaussian mixture.
+    """Coordinates z = B (x - center), and the Gaussian components of the input law there.
 
     `index_std` and `index_mean` are the standard deviation and mean of a unit expert's index under the reference,
     `temper` the power of the weights. `common` is whether every unit expert's index has exactly that law.
@@ -57,9 +57,7 @@ class Reference:
     B: np.ndarray
     center: np.ndarray
     index_std: float
-    log_norm: np.ndarray  # (m,)
-    means: np.ndarray  # (m, q)
-    whiteners: np.ndarray  # (m, q, q)
+    components: tuple[Component, ...]
     temper: float = 1.0
     index_mean: float = 0.0
     common: bool = False
@@ -70,12 +68,7 @@ class Reference:
 
     def log_weights(self, z: Array) -> Array:
         """Return the log weights (b,) of a block in coordinates (q, b), before tempering."""
-        xp = array_namespace(z)
-        logs = []
-        for log_norm, mean, V in zip(self.log_norm, self.means, self.whiteners, strict=True):
-            distance = xp.sum((to_device(V, z) @ (z - to_device(mean, z)[:, None])) ** 2, axis=0)
-            logs.append(float(log_norm) - 0.5 * distance)
-        return -0.5 * xp.sum(z**2, axis=0) - log_sum_exp(xp.stack(logs))[0]
+        return -0.5 * array_namespace(z).sum(z**2, axis=0) - log_sum_exp(weighted_logs(self.components, z))[0]
 
     def weights(self, z: Array) -> Array:
         """Return weights (b,), of mean about one unless tempered."""
@@ -89,12 +82,11 @@ class Reference:
 
 def reference_in(law: InputLaw, B: np.ndarray, center: np.ndarray, index_std: float) -> Reference:
     """Return the reference that is standard Gaussian in the coordinates B (x - center)."""
-    components = law.components(B.shape[1])
-    means = np.stack([B @ (c.mean - center) for c in components])
-    covariances = [B @ c.covariance @ B.T for c in components]
-    whiteners = np.stack([linalg.inv(linalg.cholesky(S, lower=True)) for S in covariances])
-    log_norm = [np.log(c.weight) + np.linalg.slogdet(V)[1] for c, V in zip(components, whiteners, strict=True)]
-    return Reference(B, center, index_std, np.array(log_norm), means, whiteners)
+    components = [
+        Component(c.weight, B @ (c.mean - center), linalg.inv(linalg.cholesky(B @ c.covariance @ B.T, lower=True)))
+        for c in law.components(B.shape[1])
+    ]
+    return Reference(B, center, index_std, tuple(components))
 
 
 def choose_reference(
