@@ -8,14 +8,13 @@ from skmoe.model.activations import get_activation
 from skmoe.spectral.labels import label_transform, of_index
 from skmoe.spectral.moments import score_moment, second_moment, third_moment
 from skmoe.spectral.moments.regression import (
-    Rows,
     hermite_features,
     hermite_regression,
     leading_basis,
     order_slices,
-    pick_rows,
     regression_dimension,
 )
+from skmoe.spectral.rows import Rows, pick_rows
 from skmoe.spectral.scores import Gaussian, GaussianMixture, second_score, third_score
 from skmoe.spectral.scores.reference import choose_reference
 from tensors import rank_one_sum

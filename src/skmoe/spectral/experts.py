@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 
-from skmoe.arrays.blocks import in_memory, take_rows
 from skmoe.arrays.checks import RANDOM_STATE, check_enough_rows, check_unit_rows, check_varies, check_weight, generator
-from skmoe.arrays.namespaces import Array, to_numpy
+from skmoe.arrays.namespaces import Array
 from skmoe.arrays.threads import with_one_blas_thread
 from skmoe.model.checks import check_outputs
 from skmoe.model.families import get_family
@@ -20,8 +19,8 @@ from skmoe.model.family import Family
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.spectral.algorithm1 import Decomposer, ExpertsResult, Task, by_averages, by_regression
 from skmoe.spectral.decomposition import DECOMPOSITIONS, RankWarning
-from skmoe.spectral.moments.regression import Rows, pick_rows
 from skmoe.spectral.outputs import IndexLaw, Outputs, check_one_number, outputs_of
+from skmoe.spectral.rows import Rows, some_rows
 from skmoe.spectral.scores.fitting import as_law
 
 __all__ = ["ExpertsResult", "experts_of", "learn_experts"]
@@ -127,13 +126,17 @@ def learn_experts(
     check_varies(y)
     weight = None if sample_weight is None else check_weight(X, sample_weight)
     check_outputs(law, y, weight)
+    if law.base is not law:  # lognormal outputs are Gaussian in their logs
+        law, y = law.base, law.transform_response(y)
     rng = generator(random_state, "learn_experts")
+    # the label transforms of Gaussian experts need no outputs
+    some_y = np.empty(0) if isinstance(law, GaussianFamily) else some_rows((y,), OUTPUT_SAMPLE, rng)[0]
     return experts_of(
         X,
         y,
         weight,
         int(n_experts),
-        outputs_of(law, _some_outputs(law, y, rng)),
+        outputs_of(law, some_y),
         noise_scale=noise_scale,
         input_law=input_law,
         decomposition=decomposition,
@@ -178,14 +181,6 @@ def experts_of(
             stacklevel=4,
         )
     return result
-
-
-def _some_outputs(family: Family, y: Array, rng: np.random.Generator) -> np.ndarray:
-    """Return the outputs of some rows, on the host; none for Gaussian experts, whose label transforms need none."""
-    if isinstance(family.base, GaussianFamily):
-        return np.empty(0)
-    index = pick_rows(y.shape[0], OUTPUT_SAMPLE, rng)
-    return to_numpy(in_memory(y)[0] if index is None else take_rows((y,), index)[0])
 
 
 def check_spectral_rank(k: int, d: int) -> None:

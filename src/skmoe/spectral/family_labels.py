@@ -27,6 +27,7 @@ from scipy.special import eval_hermitenorm, ndtr
 
 from skmoe.arrays.namespaces import Array, array_namespace, to_device
 from skmoe.model.family import Family
+from skmoe.spectral.labels import Transform, refusal
 
 __all__ = ["StepTransform", "bin_edges", "bin_probabilities", "step_transform"]
 
@@ -46,11 +47,8 @@ FAILURES = {
 
 
 @dataclass(frozen=True)
-class StepTransform:
-    """P1, P2 and P3 as step functions: values (3, bins) between edges (bins - 1,), each bin with its upper edge.
-
-    `hermite` (3, 6) holds E[He_m(Z) P_r(Y)] for r = 1, 2, 3 and m = 0..5.
-    """
+class StepTransform(Transform):
+    """P1, P2 and P3 as step functions: values (3, bins) between edges (bins - 1,), each bin with its upper edge."""
 
     edges: np.ndarray
     values: np.ndarray
@@ -58,19 +56,9 @@ class StepTransform:
 
     def all(self, y: Array) -> Array:
         """Return P1(y), P2(y) and P3(y), (3, n)."""
-        return array_namespace(y).take(to_device(self.values, y), self._bins(y), axis=1)
-
-    def of_order(self, r: int, y: Array) -> Array:
-        """Return P_r(y), (n,)."""
-        return array_namespace(y).take(to_device(self.values[r - 1], y), self._bins(y))
-
-    def constant(self, r: int) -> float:
-        """Return the constant before the rank-1 terms of T_r."""
-        return float(self.hermite[r - 1, r])
-
-    def _bins(self, y: Array) -> Array:
         xp = array_namespace(y)
-        return xp.searchsorted(to_device(self.edges, y), xp.astype(y, xp.float64, copy=False))
+        bins = xp.searchsorted(to_device(self.edges, y), xp.astype(y, xp.float64, copy=False))
+        return xp.take(to_device(self.values, y), bins, axis=1)
 
 
 def bin_edges(y: np.ndarray) -> np.ndarray:
@@ -144,11 +132,8 @@ def step_transform(
 
 
 def _refusal(family: Family, r: int, bins: int) -> str:
-    condition = "Condition 1" if r == 3 else "Condition 2"
     why = FAILURES[r]
     if bins <= r:
         why += f": outputs of {bins} values leave {bins - 1} function{'s' * (bins != 2)} of y beside constants"
-    return (
-        f"family {family.name!r} does not qualify for the moment method: {condition} of the paper fails ({why}). "
-        "Fit it by likelihood instead (skmoe.MoERegressor)"
-    )
+    condition = "Condition 1" if r == 3 else "Condition 2"
+    return refusal(f"family {family.name!r}", condition, why, "skmoe.MoERegressor")

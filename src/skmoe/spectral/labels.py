@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from numbers import Real
 from typing import Any
@@ -31,26 +31,19 @@ from sklearn.utils._param_validation import Interval, validate_params
 from skmoe.arrays.namespaces import Array, array_namespace
 from skmoe.model.activations import Activation, get_activation
 
-__all__ = ["LabelTransform", "activation_moments", "label_transform", "of_index"]
+__all__ = ["LabelTransform", "Transform", "activation_moments", "label_transform", "of_index", "refusal"]
 
 TAIL = 14.0  # beyond it the Gaussian weight of any polynomially growing g is below 1e-40
 ZERO = 1e-9  # moments of an activation of unit variance below this are zero; quadrature is good to 1e-13
 
 
-@dataclass(frozen=True)
-class LabelTransform:
-    """Coefficients of the two transforms, and the constants before the rank-1 terms of T2 and T3."""
+class Transform:
+    """Functions P1, P2 and P3 of an output, with their Hermite coefficients."""
 
-    alpha: float
-    beta: float
-    gamma: float
-    c2: float
-    c3: float
-    mean_square: float  # E[g(Z)^2], which ties the noise to E[y^2]
-    hermite: np.ndarray  # (3, 6): E[He_m(Z) P_r(Y)] for r = 1, 2, 3 with P1(y) = y, and m = 0..5
+    hermite: np.ndarray  # (3, 6): E[He_m(Z) P_r(Y)] for r = 1, 2, 3 and m = 0..5
 
     def all(self, y: Array) -> Array:
-        """Return P1(y) = y, P2(y) and P3(y).
+        """Return P1(y), P2(y) and P3(y).
 
         Parameters
         ----------
@@ -62,7 +55,7 @@ class LabelTransform:
         (3, n) array
             The three, one in each row.
         """
-        return array_namespace(y).stack([y, self.quadratic(y), self.cubic(y)])
+        raise NotImplementedError
 
     def of_order(self, r: int, y: Array) -> Array:
         """Return P_r(y), one of the three.
@@ -79,7 +72,7 @@ class LabelTransform:
         (n,) array
             P_r of each output.
         """
-        return (y, self.quadratic(y), self.cubic(y))[r - 1]
+        return self.all(y)[r - 1, :]
 
     def constant(self, r: int) -> float:
         """Return the constant before the rank-1 terms of T_r, E[He_r(Z) P_r(Y)].
@@ -94,7 +87,35 @@ class LabelTransform:
         float
             The constant.
         """
-        return (float(self.hermite[0, 1]), self.c2, self.c3)[r - 1]
+        return float(self.hermite[r - 1, r])
+
+
+@dataclass(frozen=True)
+class LabelTransform(Transform):
+    """Coefficients of the two transforms, and the constants before the rank-1 terms of T2 and T3."""
+
+    alpha: float
+    beta: float
+    gamma: float
+    c2: float
+    c3: float
+    mean_square: float  # E[g(Z)^2], which ties the noise to E[y^2]
+    hermite: np.ndarray  # with P1(y) = y
+
+    def all(self, y: Array) -> Array:
+        """Return P1(y) = y, P2(y) and P3(y).
+
+        Parameters
+        ----------
+        y : (n,) array
+            Outputs.
+
+        Returns
+        -------
+        (3, n) array
+            The three, one in each row.
+        """
+        return array_namespace(y).stack([y, self.quadratic(y), self.cubic(y)])
 
     def quadratic(self, y: Array) -> Array:
         """Return the quadratic P2(y) = y^2 + gamma y.
@@ -224,10 +245,11 @@ def label_transform(activation: Any, noise_scale: float) -> LabelTransform:
     (0.0, -3.75, 0.0, 2.0, 6.0)
     """
     g = get_activation(activation)
+    refused = partial(refusal, f"activation {g.name!r}", instead="skmoe.joint_em")
     raw = activation_moments(g)
     mean, size = raw[1, 0], np.sqrt(max(raw[2, 0] - raw[1, 0] ** 2, 0.0))
     if size <= 1e-7 * abs(mean) or size == 0:
-        raise ValueError(_refusal(g, "Condition 2", "g is constant, so E[S2''(Z)] = 0"))
+        raise ValueError(refused("Condition 2", "g is constant, so E[S2''(Z)] = 0"))
     mean = 0.0 if abs(mean) <= ZERO * size else mean
     # in units of g, so that g, g + 1000 and g / 1000 are treated alike and the thresholds below are meaningful
     m = activation_moments(g, center=mean, scale=size)
@@ -235,11 +257,11 @@ def label_transform(activation: Any, noise_scale: float) -> LabelTransform:
     variance = (noise_scale / size) ** 2
 
     if m[1, 1] == 0 and m[2, 1] != 0:
-        raise ValueError(_refusal(g, "Condition 2", "E[g'(Z)] = 0 while E[(g^2)'(Z)] is not, so no gamma exists"))
+        raise ValueError(refused("Condition 2", "E[g'(Z)] = 0 while E[(g^2)'(Z)] is not, so no gamma exists"))
     gamma = 0.0 if m[2, 1] == 0 else -m[2, 1] / m[1, 1]
     c2 = m[2, 2] + gamma * m[1, 2]
     if abs(c2) <= ZERO:
-        raise ValueError(_refusal(g, "Condition 2", "E[S2''(Z)] = 0, so T2 does not depend on the experts"))
+        raise ValueError(refused("Condition 2", "E[S2''(Z)] = 0, so T2 does not depend on the experts"))
 
     # for g odd about a constant the second row gives alpha and the first beta. The system is singular only where some
     # combination of y^2 and y has neither a first nor a second moment with Z; then the solution of least norm
@@ -247,10 +269,10 @@ def label_transform(activation: Any, noise_scale: float) -> LabelTransform:
     right = -np.array([m[3, r] + 3 * variance * m[1, r] for r in (1, 2)])
     alpha, beta = np.linalg.lstsq(system, right, rcond=ZERO)[0]
     if np.max(np.abs(system @ [alpha, beta] - right)) > ZERO * (1 + variance):
-        raise ValueError(_refusal(g, "Condition 1", "no alpha, beta make both E[S3'(Z)] and E[S3''(Z)] vanish"))
+        raise ValueError(refused("Condition 1", "no alpha, beta make both E[S3'(Z)] and E[S3''(Z)] vanish"))
     c3 = m[3, 3] + alpha * m[2, 3] + (beta + 3 * variance) * m[1, 3]
     if abs(c3) <= ZERO:
-        raise ValueError(_refusal(g, "Condition 1", "E[S3'''(Z)] = 0, so T3 does not depend on the experts"))
+        raise ValueError(refused("Condition 1", "E[S3'''(Z)] = 0, so T3 does not depend on the experts"))
 
     shift = mean / size
     alpha, beta, gamma = alpha - 3 * shift, beta - 2 * alpha * shift + 3 * shift**2, gamma - 2 * shift
@@ -269,8 +291,9 @@ def label_transform(activation: Any, noise_scale: float) -> LabelTransform:
     )
 
 
-def _refusal(g: Activation, condition: str, why: str) -> str:
+def refusal(what: str, condition: str, why: str, instead: str) -> str:
+    """Return the message for an activation or family without label transforms, and what to fit it by instead."""
     return (
-        f"activation {g.name!r} does not qualify for the moment method: {condition} of the paper fails ({why}). "
-        "Fit it by likelihood instead (skmoe.joint_em)"
+        f"{what} does not qualify for the moment method: {condition} of the paper fails ({why}). "
+        f"Fit it by likelihood instead ({instead})"
     )

@@ -17,15 +17,13 @@ from skmoe.model.activations import Activation
 from skmoe.model.family import Family
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.spectral.family_labels import bin_edges, bin_probabilities, step_transform
-from skmoe.spectral.labels import activation_moments, label_transform, of_index
+from skmoe.spectral.labels import Transform, activation_moments, label_transform, of_index
 
 __all__ = [
     "ActivationOutputs",
     "FamilyOutputs",
     "IndexLaw",
     "Outputs",
-    "Transform",
-    "TransformedOutputs",
     "check_one_number",
     "outputs_of",
 ]
@@ -39,23 +37,6 @@ class IndexLaw(NamedTuple):
     std: float = 1.0
     mean: float = 0.0
     share: float = 1.0
-
-
-class Transform(Protocol):
-    """Label transforms P1, P2 and P3, and their coefficients E[He_m(Z) P_r(Y)], (3, 6)."""
-
-    @property
-    def hermite(self) -> np.ndarray:
-        """The coefficients."""
-
-    def all(self, y: Array) -> Array:
-        """Return P1, P2 and P3, (3, n)."""
-
-    def of_order(self, r: int, y: Array) -> Array:
-        """Return P_r, (n,)."""
-
-    def constant(self, r: int) -> float:
-        """Return E[He_r(Z) P_r(Y)]."""
 
 
 MeanOf = Callable[[Callable[[Array], Array]], np.ndarray]  # mean over rows of a function (m, b) of outputs (b,)
@@ -132,53 +113,8 @@ def _below(y: Array, edges: np.ndarray) -> Array:
     return xp.astype(y <= to_device(edges, y)[:, None], xp.float64)
 
 
-@dataclass(frozen=True)
-class TransformedLabels:
-    """Label transforms of the transformed response."""
-
-    of_transformed: Transform
-    transform_response: Callable[[Array], Array]
-
-    @property
-    def hermite(self) -> np.ndarray:
-        """The coefficients."""
-        return self.of_transformed.hermite
-
-    def all(self, y: Array) -> Array:
-        """Return P1, P2 and P3, (3, n)."""
-        return self.of_transformed.all(self.transform_response(y))
-
-    def of_order(self, r: int, y: Array) -> Array:
-        """Return P_r, (n,)."""
-        return self.of_transformed.of_order(r, self.transform_response(y))
-
-    def constant(self, r: int) -> float:
-        """Return E[He_r(Z) P_r(Y)]."""
-        return self.of_transformed.constant(r)
-
-
-@dataclass(frozen=True)
-class TransformedOutputs:
-    """Outputs with a transformed response, such as lognormal ones."""
-
-    of_transformed: Outputs
-    transform_response: Callable[[Array], Array]
-
-    def transform(self, noise: float, index: IndexLaw) -> Transform:
-        """Return label transforms for an index of that law."""
-        return TransformedLabels(self.of_transformed.transform(noise, index), self.transform_response)
-
-    def noise(self, mean_of: MeanOf, indices: Sequence[IndexLaw]) -> float:
-        """Return the scale of the transformed response."""
-        return self.of_transformed.noise(lambda f: mean_of(lambda y: f(self.transform_response(y))), indices)
-
-
 def outputs_of(family: Family, y: np.ndarray) -> Outputs:
     """Return the `Outputs` of a family, with bins at quantiles of some outputs y."""
-    if family.base is not family:
-        return TransformedOutputs(
-            outputs_of(family.base, np.asarray(family.transform_response(y))), family.transform_response
-        )
     if isinstance(family, GaussianFamily):
         return ActivationOutputs(family.g)
     return FamilyOutputs(family, bin_edges(y))

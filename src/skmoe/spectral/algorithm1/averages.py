@@ -26,10 +26,8 @@ from skmoe.spectral.algorithm1.task import (
     Task,
     decompose,
     mean_and_variance,
-    mean_reference_weight,
     noise_under,
     result_of,
-    some_rows,
 )
 from skmoe.spectral.decomposition import INSIDE_T2
 from skmoe.spectral.moments.labelled import LabelledScores, index_stds
@@ -106,7 +104,7 @@ def _weighted(task: Task, rng: np.random.Generator) -> ExpertsResult | None:
     too, but they have so much noise that the iteration need not converge.
     """
     pilot = by_regression(replace(task, decomposition="matching"), rng)
-    U, sample = np.eye(task.rows.X.shape[1]), some_rows(task.rows, rng)
+    U, sample = np.eye(task.rows.X.shape[1]), task.sample(rng)
     reference = index_reference(task.law, U, *sample, experts=pilot.coef)
     return None if reference is None else _averaged_under(task, reference, rng)
 
@@ -114,7 +112,7 @@ def _weighted(task: Task, rng: np.random.Generator) -> ExpertsResult | None:
 def _averaged_under(task: Task, reference: Reference, rng: np.random.Generator) -> ExpertsResult:
     """Learn experts from weighted averages of the scores of a reference law, in its coordinates."""
     X, y, weight = task.rows.arrays
-    mean_weight = mean_reference_weight(task.rows, reference)
+    mean_weight = mean_and_variance(task.rows, lambda Z, v: reference.weights(reference.coordinates(Z)))[0]
     index = IndexLaw(reference.index_std, reference.index_mean)
     sigma = noise_under(task, [index], reference)
     t = task.outputs.transform(sigma, index)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -17,7 +16,6 @@ from skmoe.spectral.algorithm1.task import (
     direction_mean_square,
     noise_under,
     result_of,
-    some_rows,
 )
 from skmoe.spectral.decomposition import WeightMode
 from skmoe.spectral.moments.regression import (
@@ -51,38 +49,32 @@ def by_regression(task: Task, rng: np.random.Generator) -> ExpertsResult:
         c2 = t.constant(2)
         U, T2 = leading_basis(rows, partial(t.of_order, 2), task.law, np.sign(c2), q, rng)
         spectrum = linalg.eigvalsh(index.std**2 * T2 / c2)[::-1]
-    sample = some_rows(rows, rng)
+    sample = task.sample(rng)
     reference = choose_reference(task.law, U, *sample)
-    found = None
     # a Gaussian whose weights were tempered is another Gaussian, with scores that the reference does not have
-    if task.settle and not reference.common and len(task.law.components(d)) == 1:
-        width = reference_width(q)
-        found = _settled(
-            task,
-            lambda A: index_reference(task.law, U, *sample, experts=A, width=width, toward_origin=True),
-            lambda chosen: _regressed(task, chosen, spectrum, rng),
-        )
+    several = task.settle and not reference.common and len(task.law.components(d)) == 1
+    found = _settled(task, U, sample, spectrum, rng) if several else None
     return _regressed(task, reference, spectrum, rng) if found is None else found
 
 
 def _settled(
-    task: Task,
-    choose: Callable[[np.ndarray | None], Reference | None],
-    learn: Callable[[Reference], ExpertsResult],
+    task: Task, U: np.ndarray, sample: tuple[Any, Any], spectrum: Any, rng: np.random.Generator
 ) -> ExpertsResult | None:
-    """Alternate between experts under a reference and a reference for them; None if there is no first one.
+    """Alternate between experts under a reference and a reference for them; None if there is no first reference."""
 
-    `choose` gives the reference for the experts found so far, None at first.
-    """
-    reference = choose(None)
+    def reference_for(experts: np.ndarray | None) -> Reference | None:
+        width = reference_width(U.shape[1])
+        return index_reference(task.law, U, *sample, experts=experts, width=width, toward_origin=True)
+
+    reference = reference_for(None)
     if reference is None:
         return None
-    found = learn(reference)
+    found = _regressed(task, reference, spectrum, rng)
     for _ in range(ROUNDS):
-        reference = choose(found.coef) if len(found.coef) == task.k else None
+        reference = reference_for(found.coef) if len(found.coef) == task.k else None
         if reference is None:
             break
-        before, found = found, learn(reference)
+        before, found = found, _regressed(task, reference, spectrum, rng)
         if found.coef.shape == before.coef.shape and np.max(np.abs(found.coef - before.coef)) < SETTLED:
             break
     return found

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.arrays.blocks import block_rows_for, in_memory, sum_over_blocks, take_rows
+from skmoe.arrays.blocks import block_rows_for, sum_over_blocks
 from skmoe.arrays.namespaces import Array, array_namespace, columns, to_numpy
 from skmoe.arrays.threads import without_warnings
 from skmoe.spectral.decomposition import DECOMPOSITIONS, Decomposition, RankWarning
-from skmoe.spectral.moments.regression import Rows, pick_rows
 from skmoe.spectral.outputs import IndexLaw, Outputs
+from skmoe.spectral.rows import Rows, some_rows
 from skmoe.spectral.scores import InputLaw
 from skmoe.spectral.scores.reference import Reference
 
@@ -24,10 +24,8 @@ __all__ = [
     "decompose",
     "direction_mean_square",
     "mean_and_variance",
-    "mean_reference_weight",
     "noise_under",
     "result_of",
-    "some_rows",
 ]
 
 SAMPLE_ROWS = 20_000  # rows on which a reference law is evaluated
@@ -63,6 +61,11 @@ class Task:
     law: InputLaw
     decomposition: Decomposer
     settle: bool = True
+
+    def sample(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return inputs and weights of enough rows to evaluate a reference law on, on the host."""
+        X, weight = some_rows((self.rows.X, self.rows.weight), SAMPLE_ROWS, rng)
+        return X, weight
 
 
 def decompose(
@@ -118,19 +121,6 @@ def noise_under(task: Task, indices: Sequence[IndexLaw], reference: Reference | 
         return to_numpy(sums) / float(total)
 
     return task.outputs.noise(mean_of, indices)
-
-
-def mean_reference_weight(rows: Rows, reference: Reference) -> float:
-    """Return the mean weight of a row under a reference."""
-    return mean_and_variance(rows, lambda Z, y: reference.weights(reference.coordinates(Z)))[0]
-
-
-def some_rows(rows: Rows, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return inputs and weights of enough rows to evaluate a reference law on, on the host."""
-    index = pick_rows(rows.X.shape[0], SAMPLE_ROWS, rng)
-    arrays = (rows.X, rows.weight)
-    X, weight = in_memory(*arrays) if index is None else take_rows(arrays, index)
-    return to_numpy(X), None if weight is None else to_numpy(weight)
 
 
 def result_of(

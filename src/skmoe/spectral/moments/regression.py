@@ -8,7 +8,7 @@ features explain no longer contributes to it. Features of orders 0 to 3 in q dim
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from math import comb, sqrt
 from typing import Any, NamedTuple
@@ -16,19 +16,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg
 
-from skmoe.arrays.blocks import block_rows_for, sum_over_blocks, take_rows
+from skmoe.arrays.blocks import block_rows_for, sum_over_blocks
 from skmoe.arrays.namespaces import Array, array_namespace, columns, to_device, to_numpy
 from skmoe.arrays.products import tensor
 from skmoe.spectral.moments.plain import score_moment
+from skmoe.spectral.rows import Rows
 from skmoe.spectral.scores.reference import Reference, reference_in
 
 __all__ = [
     "Moments",
-    "Rows",
     "hermite_features",
     "hermite_regression",
     "leading_basis",
-    "pick_rows",
     "regression_dimension",
 ]
 
@@ -72,11 +71,6 @@ def hermite_features(z: Array, order: int = 3) -> Array:
     return xp.concat(rows, axis=0)
 
 
-def pick_rows(n: int, most: int, rng: np.random.Generator) -> np.ndarray | None:
-    """Return sorted random rows, at most `most` of them; None stands for all."""
-    return None if n <= most else np.sort(rng.choice(n, size=int(most), replace=False))
-
-
 def regression_dimension(n: int, d: int, k: int) -> int:
     """Return the dimension of the regression: d where rows and time allow, else a few more than k."""
 
@@ -87,36 +81,6 @@ def regression_dimension(n: int, d: int, k: int) -> int:
     if comb(d + 3, 3) <= MOST_FEATURES and fits(d, GRAM_FLOPS):
         return d
     return next((q for q in (k + 3, k + 2, k + 1) if q < d and fits(q, max(n * d * d, 1e9))), min(k, d))
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Inputs (n, d), outputs (n,) and row weights (n,) if any, with the weight of all rows together."""
-
-    X: Array
-    y: Array
-    weight: Array | None = None
-    total: float = 0.0
-
-    @classmethod
-    def of(cls, X: Array, y: Array, weight: Array | None = None) -> Rows:
-        """Return rows with their total weight."""
-        return cls(X, y, weight, float(X.shape[0]) if weight is None else total_weight(weight))
-
-    @property
-    def arrays(self) -> tuple[Array, Array, Array | None]:
-        """Arrays that kernels get blocks of."""
-        return self.X, self.y, self.weight
-
-    def sampled(self, most: float, rng: np.random.Generator) -> Rows:
-        """Sample at most so many rows."""
-        rows = pick_rows(self.X.shape[0], int(most), rng)
-        return self if rows is None else Rows.of(*take_rows(self.arrays, rows))
-
-
-def total_weight(weight: Array) -> float:
-    """Sum of row weights, in one pass."""
-    return float(sum_over_blocks(lambda w: (array_namespace(w).sum(w),), weight, block_rows=block_rows_for(1))[0])
 
 
 def _block_terms(labels: Labels, reference: Reference, x: Array, t: Array) -> tuple[Array, Array, Array]:

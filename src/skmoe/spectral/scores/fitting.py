@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.arrays.blocks import sum_over_blocks, take_rows
+from skmoe.arrays.blocks import in_memory, sum_over_blocks, take_rows
 from skmoe.arrays.checks import generator
 from skmoe.arrays.namespaces import Array, array_namespace, columns, to_device, to_numpy
 from skmoe.arrays.threads import one_openmp_thread
+from skmoe.spectral.rows import some_rows
 from skmoe.spectral.scores.gaussian import Gaussian, InputLaw
 from skmoe.spectral.scores.mixture import GaussianMixture
 
@@ -109,12 +110,10 @@ def _fit_gaussian(X: Array, weight: Array | None) -> tuple[Gaussian, float]:
 
 def _sampled(X: Array, weight: Array | None, most: int, rng: np.random.Generator) -> np.ndarray:
     """Sample at most so many rows to the host, by their weights where they have some."""
-    n = X.shape[0]
-    if weight is not None:
-        w = to_numpy(take_rows((weight,), np.arange(n))[0])
-        rows = np.sort(rng.choice(n, size=min(n, most), p=w / w.sum()))
-    else:
-        rows = np.sort(rng.choice(n, size=most, replace=False)) if n > most else np.arange(n)
+    if weight is None:
+        return some_rows((X,), most, rng)[0].astype(np.float64)
+    w = to_numpy(in_memory(weight)[0])
+    rows = np.sort(rng.choice(len(w), size=min(len(w), most), p=w / w.sum()))
     return to_numpy(take_rows((X,), rows)[0]).astype(np.float64)
 
 
@@ -169,7 +168,7 @@ def is_gaussian(skewness: float, light: float, heavy: float) -> bool:
 
 def choose_law(Z: np.ndarray, rng: np.random.Generator) -> InputLaw | None:
     """Return a law for whitened inputs, for a start: standard Gaussian (None), or a mixture of few components."""
-    sample = Z[np.sort(rng.choice(len(Z), SHAPE_ROWS, replace=False))] if len(Z) > SHAPE_ROWS else Z
+    (sample,) = some_rows((Z,), SHAPE_ROWS, rng)
     if looks_gaussian(sample):
         return None
     return fit_law(sample, "mixture", rng, max_components=3, n_init=1)
