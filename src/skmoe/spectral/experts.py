@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 
-from skmoe.arrays.checks import RANDOM_STATE, check_enough_rows, check_unit_rows, check_varies, check_weight, generator
+from skmoe.arrays.checks import check_enough_rows, check_unit_rows, check_varies, check_weight, generator
 from skmoe.arrays.namespaces import Array
 from skmoe.arrays.threads import with_one_blas_thread
 from skmoe.model.checks import check_outputs
@@ -18,7 +16,8 @@ from skmoe.model.families import get_family
 from skmoe.model.family import Family
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.spectral.algorithm1 import Decomposer, ExpertsResult, Task, by_averages, by_regression
-from skmoe.spectral.decomposition import DECOMPOSITIONS, RankWarning
+from skmoe.spectral.decomposition import RankWarning
+from skmoe.spectral.options import NOT_NEGATIVE, validated
 from skmoe.spectral.outputs import IndexLaw, Outputs, check_one_number, outputs_of
 from skmoe.spectral.rows import Rows, some_rows
 from skmoe.spectral.scores.fitting import as_law
@@ -28,17 +27,14 @@ __all__ = ["ExpertsResult", "experts_of", "learn_experts"]
 OUTPUT_SAMPLE = 20_000  # rows whose outputs bound the bins of a family's label transforms
 
 
-@validate_params(
-    {
-        "n_experts": [Interval(Integral, 1, None, closed="left")],
-        "family": [str, Family],
-        "activation": [str, callable],
-        "noise_scale": [Interval(Real, 0, None, closed="left"), None],
-        "decomposition": [StrOptions(set(DECOMPOSITIONS)), callable],
-        "moments": [StrOptions({"regression", "plain"})],
-        "random_state": RANDOM_STATE,
-    },
-    prefer_skip_nested_validation=True,
+@validated(
+    "n_experts",
+    "activation",
+    "decomposition",
+    "moments",
+    "random_state",
+    family=[str, Family],
+    noise_scale=[NOT_NEGATIVE, None],
 )
 @with_one_blas_thread
 def learn_experts(

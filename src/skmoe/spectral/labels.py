@@ -21,15 +21,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import pairwise
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy import integrate
-from sklearn.utils._param_validation import Interval, validate_params
 
 from skmoe.arrays.namespaces import Array, array_namespace
 from skmoe.model.activations import Activation, get_activation
+from skmoe.spectral.options import validated
 
 __all__ = ["LabelTransform", "Transform", "activation_moments", "label_transform", "of_index", "refusal"]
 
@@ -211,10 +210,7 @@ def _rule() -> tuple[np.ndarray, np.ndarray]:
     return np.polynomial.legendre.leggauss(16)
 
 
-@validate_params(
-    {"activation": [str, callable], "noise_scale": [Interval(Real, 0, None, closed="left")]},
-    prefer_skip_nested_validation=True,
-)
+@validated("activation", "noise_scale")
 def label_transform(activation: Any, noise_scale: float) -> LabelTransform:
     r"""Find the label transforms P2 and P3, the paper's CQT, for an activation and a noise scale (paper: appendix C).
 

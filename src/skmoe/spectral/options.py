@@ -1,25 +1,40 @@
-"""Options of Algorithms 1 and 2 for `MoERegressor(method="spectral")`."""
+"""What the parameters of the paper's functions may be, and the options of `MoERegressor(method="spectral")`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
-from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
+from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints, validate_params
 
+from skmoe.arrays.checks import RANDOM_STATE
 from skmoe.spectral.decomposition import DECOMPOSITIONS
 
-__all__ = ["SpectralOptions", "spectral_options"]
+__all__ = ["NOT_NEGATIVE", "POSITIVE", "SpectralOptions", "spectral_options", "validated"]
 
+NOT_NEGATIVE, POSITIVE = (Interval(Real, 0, None, closed=closed) for closed in ("left", "neither"))
+COUNT = Interval(Integral, 1, None, closed="left")
 CONSTRAINTS: dict[str, list[Any]] = {
+    "n_experts": [COUNT],
+    "activation": [str, callable],
+    "noise_scale": [NOT_NEGATIVE],
     "moments": [StrOptions({"regression", "plain"})],
     "decomposition": [StrOptions(set(DECOMPOSITIONS)), callable],
     "gate_method": [StrOptions({"em", "gradient", "moments"})],
-    "radius": [Interval(Real, 0, None, closed="neither"), None],
-    "step_size": [Interval(Real, 0, None, closed="neither"), None],
+    "radius": [POSITIVE, None],
+    "step_size": [POSITIVE, None],
+    "max_iter": [COUNT],
+    "n_samples": [COUNT],
+    "tol": [POSITIVE],
+    "random_state": RANDOM_STATE,
 }
+
+
+def validated(*names: str, **others: list[Any]) -> Callable[..., Any]:
+    """Return a decorator that checks parameters by their names in `CONSTRAINTS`, and others by their own."""
+    return validate_params({name: CONSTRAINTS[name] for name in names} | others, prefer_skip_nested_validation=True)
 
 
 @dataclass(frozen=True)
@@ -85,7 +100,7 @@ def spectral_options(given: SpectralOptions | Mapping[str, Any] | None) -> Spect
             raise ValueError(f"spectral_options has no {', '.join(unknown)}; it takes {', '.join(names)}")
         options = SpectralOptions(**given)
     values = {field.name: getattr(options, field.name) for field in fields(options)}
-    validate_parameter_constraints(CONSTRAINTS, values, caller_name="spectral_options")
+    validate_parameter_constraints({name: CONSTRAINTS[name] for name in values}, values, "spectral_options")
     if options.step_size is not None and options.gate_method != "gradient":
         raise ValueError(
             f'step_size of spectral_options is for gate_method="gradient"; gate_method is {options.gate_method!r}'

@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 from scipy import linalg
-from sklearn.utils._param_validation import Interval, validate_params
 
-from skmoe.arrays.checks import RANDOM_STATE, check_unit_rows, check_varies, generator
+from skmoe.arrays.checks import check_unit_rows, check_varies, generator
 from skmoe.arrays.threads import with_one_blas_thread
 from skmoe.model.activations import get_activation
 from skmoe.spectral.decomposition import Decomposition, orth_als_t2
 from skmoe.spectral.experts import check_spectral_rank
 from skmoe.spectral.labels import activation_moments
 from skmoe.spectral.moments import score_moment
+from skmoe.spectral.options import validated
 from skmoe.spectral.scores.fitting import as_law
 
 __all__ = ["plain_tensor_method"]
 
 
-@validate_params(
-    {
-        "n_experts": [Interval(Integral, 1, None, closed="left")],
-        "activation": [str, callable],
-        "random_state": RANDOM_STATE,
-    },
-    prefer_skip_nested_validation=True,
-)
+@validated("n_experts", "activation", "random_state")
 @with_one_blas_thread
 def plain_tensor_method(
     X: Any, y: Any, n_experts: int, *, activation: Any, input_law: Any = None, random_state: Any = None

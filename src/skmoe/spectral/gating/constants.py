@@ -9,26 +9,21 @@ Those that depend on the experts are in `skmoe.spectral.gating.stability`.
 from __future__ import annotations
 
 from functools import lru_cache
-from numbers import Integral, Real
+from numbers import Integral
 
 import numpy as np
 from scipy import linalg, optimize
-from sklearn.utils._param_validation import Interval, validate_params
+from sklearn.utils._param_validation import Interval
 
 from skmoe.model.gate import softmax
+from skmoe.spectral.options import POSITIVE, validated
 
 __all__ = ["concavity_constants", "robustness_constant"]
 
 NODES = {1: 120, 2: 40, 3: 20}  # of the quadrature in each dimension, by the number of dimensions
 
 
-@validate_params(
-    {
-        "n_experts": [Interval(Integral, 2, max(NODES) + 1, closed="both")],
-        "radius": [Interval(Real, 0, None, closed="neither")],
-    },
-    prefer_skip_nested_validation=True,
-)
+@validated(n_experts=[Interval(Integral, 2, max(NODES) + 1, closed="both")], radius=[POSITIVE])
 def concavity_constants(n_experts: int = 2, *, radius: float = 1.0) -> tuple[float, float]:
     r"""Return strong concavity :math:`\lambda` and smoothness :math:`\mu` of Q (paper: appendices F, G).
 
@@ -102,13 +97,7 @@ def _configurations(m: int, radius: float) -> list[np.ndarray]:
     return [radius * W.ravel() for W in (0 * alike, alike, np.eye(m), against, *random_gates)]
 
 
-@validate_params(
-    {
-        "n_experts": [Interval(Integral, 1, None, closed="left")],
-        "noise_scale": [Interval(Real, 0, None, closed="left")],
-    },
-    prefer_skip_nested_validation=True,
-)
+@validated("n_experts", "noise_scale")
 def robustness_constant(n_experts: int, noise_scale: float) -> float:
     r"""Return the bound :math:`\kappa = (k - 1) \sqrt{6 (2 + \sigma^2)} / 2` of theorem 2 and lemma 4.
 

@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 
-from skmoe.arrays.checks import RANDOM_STATE, check_coef, check_enough_rows, generator
+from skmoe.arrays.checks import check_coef, check_enough_rows, generator
 from skmoe.arrays.threads import with_one_blas_thread
 from skmoe.spectral.gating.em import GateResult, GateTask, random_gate, run_gate_em
 from skmoe.spectral.gating.gradient import run_gradient_em
 from skmoe.spectral.gating.moment import moment_gate
-from skmoe.spectral.gating.operator import CONSTRAINTS, gate_task
+from skmoe.spectral.gating.operator import gate_task
+from skmoe.spectral.options import CONSTRAINTS, POSITIVE, validated
 
 __all__ = ["gate_of", "learn_gate"]
 
 
-@validate_params(
-    CONSTRAINTS
-    | {
-        "method": [StrOptions({"em", "gradient", "moments"})],
-        "radius": [Interval(Real, 0, None, closed="neither"), None],
-        "step_size": [Interval(Real, 0, None, closed="neither"), None],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "random_state": RANDOM_STATE,
-    },
-    prefer_skip_nested_validation=True,
+@validated(
+    "activation",
+    "radius",
+    "step_size",
+    "max_iter",
+    "tol",
+    "random_state",
+    noise_scale=[POSITIVE],
+    method=CONSTRAINTS["gate_method"],
 )
 @with_one_blas_thread
 def learn_gate(

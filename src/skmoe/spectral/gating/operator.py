@@ -6,11 +6,9 @@ the paper's equation 8, and :math:`M(w) = \arg\max_{w' \in \Omega} Q(w' | w)`. A
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, validate_params
 
 from skmoe.arrays.checks import check_coef, check_unit_rows, check_weight
 from skmoe.arrays.threads import with_one_blas_thread
@@ -18,14 +16,9 @@ from skmoe.model.activations import get_activation
 from skmoe.model.gate import maximise_gate, project_rows, with_zero_row
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.spectral.gating.em import GateTask, gate_objective
+from skmoe.spectral.options import POSITIVE, validated
 
 __all__ = ["em_objective", "em_operator", "gate_task"]
-
-CONSTRAINTS: dict[str, Any] = {
-    "activation": [str, callable],
-    "noise_scale": [Interval(Real, 0, None, closed="neither")],
-}
-"""Constraints on parameters, for scikit-learn's validation."""
 
 
 def gate_task(X: Any, y: Any, expert_coef: Any, noise_scale: float, activation: Any, sample_weight: Any) -> GateTask:
@@ -42,7 +35,7 @@ def _free_rows(task: GateTask, coef: Any, name: str) -> np.ndarray:
     return W[:-1] - W[-1]
 
 
-@validate_params(CONSTRAINTS, prefer_skip_nested_validation=True)
+@validated("activation", noise_scale=[POSITIVE])
 @with_one_blas_thread
 def em_objective(
     X: Any,
@@ -98,9 +91,7 @@ def em_objective(
     return gate_objective(task)(old, new)[1].value if task.k > 1 else 0.0
 
 
-@validate_params(
-    CONSTRAINTS | {"radius": [Interval(Real, 0, None, closed="neither"), None]}, prefer_skip_nested_validation=True
-)
+@validated("activation", "radius", noise_scale=[POSITIVE])
 @with_one_blas_thread
 def em_operator(
     X: Any,

@@ -7,17 +7,16 @@ r"""The constants of theorem 2 that depend on the experts, by simulation (paper:
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from scipy import optimize
-from sklearn.utils._param_validation import Interval, validate_params
 
-from skmoe.arrays.checks import RANDOM_STATE, check_coef, generator
+from skmoe.arrays.checks import check_coef, generator
 from skmoe.model.activations import Activation, get_activation
 from skmoe.model.gate import softmax
 from skmoe.spectral.gating.constants import concavity_constants
+from skmoe.spectral.options import POSITIVE, validated
 
 __all__ = ["noise_threshold", "stability_constant"]
 
@@ -25,17 +24,8 @@ SEGMENT = 5  # points of the integral along the segment between two gates
 STARTS = 16  # gates at the other ends of segments from the true one
 NOISE_RANGE = (1e-4, 10.0)
 
-_SAMPLED: dict[str, Any] = {
-    "activation": [str, callable],
-    "radius": [Interval(Real, 0, None, closed="neither")],
-    "n_samples": [Interval(Integral, 1, None, closed="left")],
-    "random_state": RANDOM_STATE,
-}
 
-
-@validate_params(
-    _SAMPLED | {"noise_scale": [Interval(Real, 0, None, closed="neither")]}, prefer_skip_nested_validation=True
-)
+@validated("activation", "n_samples", "random_state", radius=[POSITIVE], noise_scale=[POSITIVE])
 def stability_constant(
     expert_coef: Any,
     gate_coef: Any,
@@ -89,7 +79,7 @@ def stability_constant(
     return _Draws(expert_coef, gate_coef, activation, radius, n_samples, random_state).stability(float(noise_scale))
 
 
-@validate_params(_SAMPLED, prefer_skip_nested_validation=True)
+@validated("activation", "n_samples", "random_state", radius=[POSITIVE])
 def noise_threshold(
     expert_coef: Any,
     gate_coef: Any,

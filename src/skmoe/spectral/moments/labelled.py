@@ -9,17 +9,16 @@ of the input law that is a Gaussian of variance :math:`s_j^2`, and Stein's ident
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, validate_params
 
-from skmoe.arrays.checks import RANDOM_STATE, check_rows, check_weight, generator
+from skmoe.arrays.checks import check_rows, check_weight, generator
 from skmoe.arrays.namespaces import Array, array_namespace, to_device
 from skmoe.arrays.threads import with_one_blas_thread
 from skmoe.model.activations import get_activation
 from skmoe.spectral.moments.plain import score_moment
+from skmoe.spectral.options import validated
 from skmoe.spectral.outputs import ActivationOutputs, IndexLaw, Outputs, Transform
 from skmoe.spectral.scores.fitting import as_law
 from skmoe.spectral.scores.gaussian import InputLaw
@@ -75,12 +74,7 @@ class LabelledScores:
         return array_namespace(y).sum(self.labels(order, y) * self.law.responsibilities(Z), axis=0)
 
 
-_CONSTRAINTS: dict[str, Any] = {
-    "activation": [str, callable],
-    "noise_scale": [Interval(Real, 0, None, closed="left")],
-    "shares": ["boolean"],
-    "random_state": RANDOM_STATE,
-}
+_validated = validated("activation", "noise_scale", "random_state", shares=["boolean"])
 
 
 def _moment(
@@ -101,7 +95,7 @@ def _moment(
     return scores.moment(X, y, order, weight=weight, shares=shares)
 
 
-@validate_params(_CONSTRAINTS, prefer_skip_nested_validation=True)
+@_validated
 @with_one_blas_thread
 def second_moment(
     X: Any,
@@ -154,7 +148,7 @@ def second_moment(
     return _moment(X, y, 2, noise_scale, activation, input_law, shares, sample_weight, random_state)
 
 
-@validate_params(_CONSTRAINTS, prefer_skip_nested_validation=True)
+@_validated
 @with_one_blas_thread
 def third_moment(
     X: Any,
