@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         plain_tensor_method,
         scores,
     )
+    from skmoe.tables import TableTransformer
 
 __version__ = "0.2.0.dev0"
 
@@ -43,6 +44,7 @@ __all__ = [
     "MoERegressor",
     "ModelFileError",
     "Predictive",
+    "TableTransformer",
     "datasets",
     "decomposition",
     "families",
@@ -68,6 +70,7 @@ _HOME = {
     "MoERegressor": "estimators",
     "ModelFileError": "persistence",
     "Predictive": "estimators",
+    "TableTransformer": "tables",
     "joint_em": "search",
     "label_transform": "spectral",
     "learn_experts": "spectral",

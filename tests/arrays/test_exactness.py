@@ -9,7 +9,7 @@ import pytest
 from skmoe import MoEClassifier, MoERegressor, joint_em, learn_experts, make_moe
 from skmoe.arrays.exactness import Rounded, rounded
 from skmoe.arrays.kinds import plain_numbers
-from skmoe.tables import TableEncoder, TableError, open_table
+from skmoe.tables import TableError, TableTransformer, open_table
 from skmoe.tables.text_numbers import text_numbers
 
 pa = pytest.importorskip("pyarrow")
@@ -183,39 +183,39 @@ def table_with(values, kind=None, **more):
 def test_columns_of_a_table_are_named_with_what_to_do(kind):
     for values in (IDS, [None, None, *IDS[2:]]):
         with pytest.raises(TableError, match=r"column 'id' holds whole .*\d+ rows\): subtract .*leave it out of X$"):
-            TableEncoder.learn(table_with(values, KINDS[kind]), "y")
-    assert "id" in TableEncoder.learn(table_with(EXACT, KINDS[kind]), "y").names
+            TableTransformer().learn(table_with(values, KINDS[kind]), "y")
+    assert "id" in TableTransformer().learn(table_with(EXACT, KINDS[kind]), "y").names
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_columns_that_are_not_used_as_numbers_are_not_refused(kind):
     kind = KINDS[kind]
-    assert TableEncoder.learn(table_with(IDS, kind), "y", drop=["id"]).names == ["a"]
+    assert TableTransformer(drop=["id"]).learn(table_with(IDS, kind), "y").names == ["a"]
     few = table_with(LONG + 2 * (np.arange(60) % 2), kind)
-    assert len(TableEncoder.learn(few, "y", categorical=["id"]).columns[1].categories) == 2
-    same = TableEncoder.learn(table_with(np.full(60, LONG), kind), "y")
+    assert len(TableTransformer(categorical=["id"]).learn(few, "y").columns[1].categories) == 2
+    same = TableTransformer().learn(table_with(np.full(60, LONG), kind), "y")
     assert "column 'id' is the same in every row and was left out" in same.notes
     with pytest.raises(TableError, match="column 'id' holds whole numbers"):  # which all round to 2^53
-        TableEncoder.learn(table_with(LONG - np.arange(60) % 2, kind), "y")
-    empty = TableEncoder.learn(table_with([LONG, LONG + 2, *[None] * 58], kind), "y")
+        TableTransformer().learn(table_with(LONG - np.arange(60) % 2, kind), "y")
+    empty = TableTransformer().learn(table_with([LONG, LONG + 2, *[None] * 58], kind), "y")
     assert empty.names == ["a"]
 
 
 @pytest.mark.parametrize("kind", ["int64", "uint64", "text"])
 def test_row_numbers_that_are_left_out_are_not_refused(kind):
     table = table_with(LONG + np.arange(60), KINDS[kind]).rename_columns(["a", "rownames", "y"])
-    found = TableEncoder.learn(table, "y")
+    found = TableTransformer().learn(table, "y")
     assert found.names == ["a"]
     assert "column 'rownames' numbers the rows and was left out" in found.notes
     twice = table_with(LONG + np.arange(60) // 2, KINDS[kind]).rename_columns(["a", "rownames", "y"])
     with pytest.raises(TableError, match="column 'rownames' holds whole numbers"):
-        TableEncoder.learn(twice, "y")
+        TableTransformer().learn(twice, "y")
 
 
 def test_dates_are_not_refused():
     when = pa.array(1_700_000_000_000_000_001 + 86_400_000_000_000 * np.arange(60)).cast(pa.timestamp("ns"))
     table = pa.table({"a": X[:, 0], "when": when, "y": Y})
-    assert TableEncoder.learn(table, "y").names == ["a", "when"]
+    assert TableTransformer().learn(table, "y").names == ["a", "when"]
     assert MoERegressor(1).fit(table, "y").predict(table).shape == (60,)
 
 
@@ -223,9 +223,9 @@ def test_dates_are_not_refused():
 def test_targets_and_weights_of_a_table_are_named(kind):
     table = table_with(IDS, KINDS[kind])
     with pytest.raises(TableError, match=f"^target 'id' {WORDS}; subtract its smallest value"):
-        TableEncoder.learn(table, "id")
+        TableTransformer().learn(table, "id")
     with pytest.raises(TableError, match=f"^weights: column 'id' {WORDS}; divide it"):
-        TableEncoder.learn(table, "y", weights="id")
+        TableTransformer().learn(table, "y", weights="id")
 
 
 @pytest.mark.filterwarnings("ignore:'id' looks like an identifier")

@@ -17,7 +17,7 @@ from command_line import PARAMETER, of_python, run
 from skmoe import MoEClassifier, MoERegressor
 from skmoe.arrays.advice import Advice, Advised
 from skmoe.cli.advice import COMMAND_LINE, worded
-from skmoe.tables import TableEncoder, TableError, open_table
+from skmoe.tables import TableError, TableTransformer, open_table
 
 pa = pytest.importorskip("pyarrow")
 
@@ -89,7 +89,7 @@ def test_python_advises_in_its_own_words(tmp_path):
         "leave it out of X": lambda: MoERegressor(1).fit(X.assign(kind=[b"a", b"\xff"] * 30), y),
         "leave encoding out": lambda: open_table(tmp_path / "t.csv", encoding="utf-16"),
         'separator=";"': lambda: open_table(tmp_path / "ragged.csv").read(),
-        'missing="level"': lambda: TableEncoder.learn(gaps, "y", missing="error"),
+        'missing="level"': lambda: TableTransformer(missing="error").learn(gaps, "y"),
         "use MoERegressor": lambda: MoEClassifier(1).fit(np.arange(1001.0)[:, None], np.arange(1001)),
         "as sample_weight": lambda: MoERegressor(1, family="binomial").fit(X[["x"]], np.full(60, 0.5)),
         'input_law="gaussian"': lambda: MoERegressor(method="spectral", input_law=None).fit(1e5 * X[["x"]], y),

@@ -197,17 +197,17 @@ def no_progress(what):
 
 
 def test_tables_of_python_show_names_escaped(evil):
-    from skmoe.tables import TableEncoder, open_table
+    from skmoe.tables import TableTransformer, open_table
 
     held = open_table(evil[0]).read()
-    encoder = TableEncoder.learn(held, evil[1]["y"])
+    encoder = TableTransformer().learn(held, evil[1]["y"])
     X, y, _ = encoder.rows(held)
     model = skmoe.MoERegressor(2, calibration=None, random_state=0).fit(X, y)
     for table in (model.summary(), model.regimes(), model.diagnose()):
         assert not CONTROL.findall(str(table))
     assert r"\x1b[31m" in str(model.summary())
     with pytest.raises(ValueError, match="there is no column") as caught:
-        TableEncoder.learn(held, "none")
+        TableTransformer().learn(held, "none")
     assert not CONTROL.findall(str(caught.value))
 
 

@@ -5,7 +5,7 @@ import gzip
 import numpy as np
 import pytest
 
-from skmoe.tables import TableEncoder, TableError, open_table
+from skmoe.tables import TableError, TableTransformer, open_table
 
 pytest.importorskip("pyarrow")
 
@@ -23,7 +23,7 @@ def written(separator, decimal):
 
 def learned(path, **how):
     table = open_table(path, **how)
-    encoder = TableEncoder.learn(table, "y")
+    encoder = TableTransformer().learn(table, "y")
     return encoder, encoder.rows(table)[0].X
 
 
@@ -55,7 +55,7 @@ def test_what_is_found_can_be_overruled(tmp_path):
     (tmp_path / "t.csv").write_text("a;b;y\n1,500;x,y;1\n2,250;z,y;2\n")
     assert open_table(tmp_path / "t.csv").read()["a"].to_pylist() == [1.5, 2.25]
     table = open_table(tmp_path / "t.csv", decimal=".")
-    assert TableEncoder.learn(table, "y").rows(table)[0].X[:, 0].tolist() == [1500, 2250]  # thousands
+    assert TableTransformer().learn(table, "y").rows(table)[0].X[:, 0].tolist() == [1500, 2250]  # thousands
     (tmp_path / "s.csv").write_text("a;b,y\n1;2,1\n3;4,2\n")
     assert open_table(tmp_path / "s.csv", separator=";").names == ["a", "b,y"]
     assert open_table(tmp_path / "s.csv", separator=",").names == ["a;b", "y"]
@@ -82,7 +82,7 @@ def test_row_names_without_a_name_are_a_column(header, tmp_path):
     (tmp_path / "t.csv").write_text(header + "\n" + "".join(f"{i},{i % 3},{i % 5}\n" for i in range(1, 20)))
     table = open_table(tmp_path / "t.csv")
     assert (table.names, table.nameless) == (["column 1", "x", "y"], ("column 1",))
-    encoder = TableEncoder.learn(table, "y")
+    encoder = TableTransformer().learn(table, "y")
     assert encoder.features == ["x"]
     assert "column 'column 1' numbers the rows and was left out" in encoder.notes
 

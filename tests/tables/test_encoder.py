@@ -6,7 +6,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from skmoe.tables import TableEncoder, TableError, open_table
+from skmoe.tables import TableEncoder, TableError, TableTransformer, open_table
 from skmoe.tables.columns import Column
 
 pa = pytest.importorskip("pyarrow")
@@ -23,7 +23,7 @@ def table(tmp_path):
 
 
 def test_categories_are_compared_with_the_first(table):
-    encoder = TableEncoder.learn(table, "y", missing="impute")
+    encoder = TableTransformer(missing="impute").learn(table, "y")
     assert encoder.features == ["x", "x=missing", "kind=b", "flag"]  # c is only where the target is missing
     # median of 1, 3, 5, 6 for x; "a" and "b" are as frequent, and the first of them stands in
     expected = [[1, 0, 1, 1], [4, 1, 0, 0], [3, 0, 1, 1], [5, 0, 0, 0], [6, 0, 0, 1]]
@@ -31,7 +31,7 @@ def test_categories_are_compared_with_the_first(table):
 
 
 def test_rows_that_lack_a_value_are_dropped_and_counted(table):
-    encoder = TableEncoder.learn(table, "y", missing="drop")
+    encoder = TableTransformer(missing="drop").learn(table, "y")
     inputs, y, weight = encoder.rows(table)
     np.testing.assert_array_equal(y, 2 * [1, 4, 9])
     np.testing.assert_array_equal(inputs.X[:, 0], 2 * [1, 3, 6])
@@ -45,13 +45,13 @@ def test_rows_that_lack_a_value_are_dropped_and_counted(table):
 
 
 def test_keep_says_which_rows_have_all_inputs(table):
-    X, keep = TableEncoder.learn(table, "y", missing="drop").encode(table.read(), unseen="empty")
+    X, keep = TableTransformer(missing="drop").learn(table, "y").encode(table.read(), unseen="empty")
     np.testing.assert_array_equal(keep, 2 * [True, False, True, False, False, True])  # "c" was not learned from
     assert len(X) == 6
 
 
 def test_batches_of_a_file_are_encoded_as_its_table(table):
-    encoder = TableEncoder.learn(table, "y", missing="drop")
+    encoder = TableTransformer(missing="drop").learn(table, "y")
     X, keep = encoder.encode(table.read(), unseen="empty")
     batches = list(table.cells(encoder.names))
     assert sum(batch.num_rows for batch in batches) == 12
@@ -61,7 +61,7 @@ def test_batches_of_a_file_are_encoded_as_its_table(table):
 
 
 def test_encoder_comes_back_from_plain_values(table):
-    encoder = TableEncoder.learn(table, "y", drop=["flag"], missing="impute")
+    encoder = TableTransformer(drop=["flag"], missing="impute").learn(table, "y")
     again = TableEncoder.from_json(json.loads(json.dumps(encoder.to_json())))
     assert again == encoder
     with pytest.raises(TableError, match="damaged"):
@@ -70,13 +70,13 @@ def test_encoder_comes_back_from_plain_values(table):
 
 def test_weights_are_no_input(table):
     weighted = table.read().append_column("w", pa.array(2 * [1.0, 1, 2, 1, 1, 3]))
-    encoder = TableEncoder.learn(weighted, "y", weights="w", missing="drop")
+    encoder = TableTransformer(missing="drop").learn(weighted, "y", weights="w")
     assert "w" not in encoder.features
     np.testing.assert_array_equal(encoder.rows(weighted)[2], 2 * [1, 2, 3])
 
 
 def test_named_columns_are_found_behind_their_inputs(table):
-    encoder = TableEncoder.learn(table, "y", missing="impute")
+    encoder = TableTransformer(missing="impute").learn(table, "y")
     assert encoder.expand(["kind", "x"], "--gate-columns") == ["kind=b", "x", "x=missing"]
     with pytest.raises(TableError, match="--gate-columns: column 'same' was dropped"):
         encoder.expand(["same"], "--gate-columns")
@@ -99,7 +99,7 @@ def test_types_of_other_formats_are_understood():
             "y": pa.array([1, 2, 3, 5]),
         }
     )
-    encoder = TableEncoder.learn(table, "y", missing="impute")
+    encoder = TableTransformer(missing="impute").learn(table, "y")
     assert encoder.features == ["big", "price", "level=2", "gone"]
     X, _ = encoder.encode(table)
     np.testing.assert_array_equal(X[:, 1], [1.5, 2.5, 2.5, 4.5])
@@ -124,12 +124,14 @@ def test_types_of_other_formats_are_understood():
     ],
 )
 def test_requests_that_cannot_be_met_are_refused(table, how, words):
+    how = dict(how)
+    target, weights = how.pop("target"), how.pop("weights", None)
     with pytest.raises(TableError, match=words):
-        TableEncoder.learn(table, **how)
+        TableTransformer(**how).learn(table, target, weights=weights)
 
 
 def test_table_that_lacks_a_column_is_refused(table):
-    encoder = TableEncoder.learn(table, "y")
+    encoder = TableTransformer().learn(table, "y")
     with pytest.raises(TableError, match="column 'kind', which the model needs, is not in the table"):
         encoder.encode(table.read().drop_columns(["kind"]))
 
@@ -146,7 +148,7 @@ def test_rows_in_memory_are_held_once(tmp_path):
     columns |= {"kind": np.where(np.arange(n) % 3 == 0, "a", "b"), "y": np.arange(n) * 1.0}
     pq.write_table(pa.table(columns), tmp_path / "rows.parquet", row_group_size=2**14)
     table = open_table(tmp_path / "rows.parquet")
-    encoder = TableEncoder.learn(table, "y")
+    encoder = TableTransformer().learn(table, "y")
     tracemalloc.start()
     X, y, _ = encoder.rows(table)
     held, peak = tracemalloc.get_traced_memory()

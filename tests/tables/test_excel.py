@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from skmoe.tables import TableEncoder, TableError, open_table
+from skmoe.tables import TableError, TableTransformer, open_table
 
 pa = pytest.importorskip("pyarrow")
 
@@ -30,7 +30,7 @@ def test_first_sheet_is_the_table(tmp_path):
     book.create_sheet("more").append(["nothing"])
     book.save(tmp_path / "t.xlsx")
     table = open_table(tmp_path / "t.xlsx")
-    encoder = TableEncoder.learn(table, "y")
+    encoder = TableTransformer().learn(table, "y")
     assert encoder.features == ["size", "kind=b", "when: days", "when: weekday", "ok"]
     assert "only the first sheet is read; there are others: more" in encoder.notes
     assert encoder.rows(table)[0].X.shape == (30, 5)

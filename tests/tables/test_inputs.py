@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from skmoe import MoERegressor, make_moe
-from skmoe.tables import EncodedTable, TableEncoder
+from skmoe.tables import EncodedTable, TableEncoder, TableTransformer
 from skmoe.tables.columns import Column
 from skmoe.tables.inputs import weight_scale
 
@@ -140,7 +140,7 @@ def test_text_of_a_table_is_encoded_once_and_predicted_alike():
     kind, x = rng.choice(["brick", "wood"], size=200), rng.standard_normal(200)
     y = 2 * x + 3 * (kind == "wood") + 0.1 * rng.standard_normal(200)
     table = pa.table({"kind": kind, "x": x, "y": y})
-    rows, outputs, weight = TableEncoder.learn(table, "y").rows(table)
+    rows, outputs, weight = TableTransformer().learn(table, "y").rows(table)
     model = MoERegressor(1, random_state=0).fit(rows, outputs, sample_weight=weight)
     assert list(model.encoded_feature_names_) == ["kind=wood", "x"]
     new = model.encoder_.rows(table.slice(0, 5))[0]

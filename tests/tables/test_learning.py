@@ -5,13 +5,13 @@ import datetime
 import numpy as np
 import pytest
 
-from skmoe.tables import TableEncoder, TableError, UnseenCategoryWarning, open_table
+from skmoe.tables import TableError, TableTransformer, UnseenCategoryWarning, open_table
 
 pa = pytest.importorskip("pyarrow")
 
 
 def learned(table, target="y", **how):
-    return TableEncoder.learn(table if hasattr(table, "schema") else pa.table(table), target, **how)
+    return TableTransformer(**how).learn(table if hasattr(table, "schema") else pa.table(table), target)
 
 
 def told(encoder):
@@ -24,7 +24,7 @@ def test_category_of_a_row_that_is_dropped_is_known(missing, tmp_path):
     lines = "1,a,1,1 2,a,,2 3,b,2,3.1 4,a,3,4 5,b,3,4.9 6,gold,,6.2 7,a,2,7 8,b,5,8.2 9,a,3,9 10,b,1,10"
     (tmp_path / "t.csv").write_text("\n".join(["x,c,g,y", *lines.split()]))
     table = open_table(tmp_path / "t.csv")
-    encoder = TableEncoder.learn(table, "y", missing=missing)
+    encoder = TableTransformer(missing=missing).learn(table, "y")
     X, y, _ = encoder.rows(table)
     assert len(y) == encoder.n_used == (8 if missing == "drop" else 10)
     assert np.isfinite(X.X).all()

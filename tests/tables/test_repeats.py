@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from skmoe import MoERegressor
-from skmoe.tables import TableEncoder, repeats
+from skmoe.tables import TableTransformer, repeats
 from skmoe.tables.frames import UnusedColumnsWarning
 
 pa = pytest.importorskip("pyarrow")
@@ -24,7 +24,7 @@ def table(n=200, seed=0):
 
 
 def learned(columns):
-    return TableEncoder.learn(pa.table(columns), "y", dates=["days", "month", "weekday"])
+    return TableTransformer(dates=["days", "month", "weekday"]).learn(pa.table(columns), "y")
 
 
 def note_of(encoder):
@@ -70,10 +70,10 @@ def test_columns_that_differ_in_one_late_row_stay(monkeypatch, name):
     batches = [
         pa.record_batch({k: v[i : i + 20] for k, v in (columns | {"again": again}).items()}) for i in range(0, 200, 20)
     ]
-    encoder = TableEncoder.learn(pa.Table.from_batches(batches), "y")
+    encoder = TableTransformer().learn(pa.Table.from_batches(batches), "y")
     assert "again" in encoder.names
     same = [batch.set_column(5, "again", batch.column(name)) for batch in batches]
-    assert "again" not in TableEncoder.learn(pa.Table.from_batches(same), "y").names
+    assert "again" not in TableTransformer().learn(pa.Table.from_batches(same), "y").names
 
 
 def test_a_frame_is_warned_of_and_predicts_without_the_repeated_column():

@@ -140,22 +140,18 @@ def learn_table(
     reference: Sequence[str] | None = None,
 ) -> TableEncoder:
     """Decide what the columns of a table become, and say what its owner should know."""
-    from skmoe.tables import TableEncoder
-    from skmoe.tables.learning import USUAL_DATES
+    from skmoe.tables.transformer import USUAL_DATES, TableTransformer
 
-    encoder = TableEncoder.learn(
-        table,
-        target,
-        weights=weights,
+    transformer = TableTransformer(
         columns=names_among(columns, table.names, "--columns") if columns else None,
         drop=names_among(drop, table.names, "--drop"),
         categorical=names_among(categorical, table.names, "--categorical"),
         missing=missing,
         unseen=unseen,
         dates=[part.strip() for part in dates.split(",")] if dates else USUAL_DATES,
-        output=output,
         reference=_references(reference or ()),
     )
+    encoder = transformer.learn(table, target, weights=weights, output=output)
     for line in encoder.notes:
         note(line)
     return encoder

@@ -1,10 +1,10 @@
-"""Tables of text and numbers turned into numbers: learned from a table once, applied to new rows alike."""
+"""Encodings that were learned from a table, and rows encoded by them: in memory, or a batch at a time."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,14 +13,12 @@ from skmoe.arrays.streamed import Streamed
 from skmoe.arrays.visible import listed
 from skmoe.tables.columns import UNSEEN, Column, as_numbers, warn_of_unseen
 from skmoe.tables.files import FileTable, open_table
-from skmoe.tables.learning import MISSING_TREATMENTS, USUAL_DATES, Request, learn_columns
 from skmoe.tables.output_columns import OutputColumns
-from skmoe.tables.repeats import find_repeats
 from skmoe.tables.table_errors import TableError, arrow
 
-__all__ = ["OF_THE_TABLE", "EncodedColumns", "EncodedTable", "TableEncoder"]
+__all__ = ["MISSING_TREATMENTS", "OF_THE_TABLE", "EncodedTable", "TableEncoder", "check_one_of"]
 
-
+MISSING_TREATMENTS = ("level", "impute", "drop", "error")
 OF_THE_TABLE = ("notes", "n_rows", "n_used", "n_targets_missing", "groups")  # what a model file does not keep
 
 
@@ -53,84 +51,9 @@ class TableEncoder:
     n_targets_missing: int = field(default=0, compare=False)
     groups: tuple[tuple[str, int, int], ...] = field(default=(), compare=False)  # as `groups_of_text` gives them
 
-    @classmethod
-    def learn(
-        cls,
-        table: Any,
-        target: str,
-        *,
-        weights: str | None = None,
-        columns: Sequence[str] | None = None,
-        drop: Sequence[str] = (),
-        categorical: Sequence[str] = (),
-        missing: str = "level",
-        unseen: str = "other",
-        dates: Sequence[str] = USUAL_DATES,
-        output: OutputColumns | None = None,
-        reference: Mapping[str, str] | None = None,
-    ) -> TableEncoder:
-        """Read all rows of a table, a batch at a time, and decide what each of its columns becomes.
-
-        Parameters
-        ----------
-        table : pyarrow.Table, path or opened table
-            The rows; anything that `skmoe.tables.open_table` opens.
-        target : str
-            The column to be predicted; it must hold numbers.
-        weights : str, optional
-            A column of sample weights.
-        columns : sequence of str, optional
-            The columns to be used as inputs, by default all others.
-        drop : sequence of str
-            Columns to leave out.
-        categorical : sequence of str
-            Columns whose values are categories even where they are numbers.
-        missing : {"level", "impute", "drop", "error"}
-            Treatment of missing inputs. "level": missing categories are a category of their own, numbers get their
-            median, and a missing indicator if there are enough of them. "impute": alike, but categories get the most
-            frequent one. "drop": the rows are left out. "error": they are refused.
-        unseen : {"other", "empty", "error"}
-            Treatment of categories that come later: they count as the infrequent ones, or where there were none as
-            the mean of the known ones; have no prediction; or are refused.
-        dates : sequence of {"days", "year", "month", "weekday", "hour"}
-            Numbers that dates become; "days" are those since the first date.
-        output : OutputColumns, optional
-            Columns of an output beside the target, such as exposures; they are no inputs.
-        reference : dict of str to str, optional
-            Categories that the others of their columns are compared with; by default the first.
-
-        Returns
-        -------
-        TableEncoder
-            The encoder, with notes for the owner of the table.
-        """
-        check_unseen(unseen)
-        auxiliary = () if output is None else output.names
-        request = Request(target, weights, columns, drop, categorical, missing, dates, auxiliary, reference or {})
-        opened = open_table(table)
-        found = learn_columns(opened, request)
-        encoder = cls(
-            target,
-            found.columns,
-            weights,
-            missing,
-            found.dropped,
-            unseen,
-            output,
-            found.notes,
-            found.n_rows,
-            found.n_used,
-            found.n_targets_missing,
-            found.groups,
-        )
-        repeats = find_repeats(encoder.columns, (X for X, *_ in encoder.chunks(opened, None, None, unseen="empty")))
-        dropped, notes = (*encoder.dropped, *repeats.left_out), (*encoder.notes, *repeats.notes)
-        return replace(encoder, columns=repeats.columns, dropped=dropped, notes=notes)
-
     def __post_init__(self) -> None:
-        check_unseen(self.unseen)
-        if self.missing not in MISSING_TREATMENTS:
-            raise TableError(f"missing must be one of {', '.join(MISSING_TREATMENTS)}; got {self.missing!r}")
+        check_one_of("unseen", self.unseen, UNSEEN)
+        check_one_of("missing", self.missing, MISSING_TREATMENTS)
         if not self.columns:
             raise TableError("no column is left as an input; a target and at least one other column are needed")
         if len(set(self.features)) < len(self.features):
@@ -181,7 +104,7 @@ class TableEncoder:
             Which rows these are.
         """
         unseen = self.unseen if unseen is None else unseen
-        check_unseen(unseen)
+        check_one_of("unseen", unseen, UNSEEN)
         inputs, keep, found = [], np.ones(table.num_rows, dtype=bool), Counter[str]() if tally is None else tally
         for column in self.columns:
             if column.name not in table.schema.names:
@@ -393,10 +316,10 @@ class TableEncoder:
             raise TableError(f"what the model file says of its columns is damaged ({error})") from error
 
 
-def check_unseen(unseen: str) -> None:
-    """Refuse what is no treatment of unseen categories."""
-    if unseen not in UNSEEN:
-        raise TableError(f"unseen must be one of {', '.join(UNSEEN)}; got {unseen!r}")
+def check_one_of(option: str, value: str, known: Sequence[str]) -> None:
+    """Refuse a value of an option that is none of those known."""
+    if value not in known:
+        raise TableError(f"{option} must be one of {', '.join(known)}; got {value!r}")
 
 
 class EncodedColumns(Streamed):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,11 +18,9 @@ __all__ = [
     "check_frame",
     "encode_frame",
     "is_frame",
-    "learn_frame",
     "needs_encoder",
+    "warn_of_unused",
 ]
-
-TARGET = "skmoe: target"  # name of the column of outputs that have none
 
 
 class UnusedColumnsWarning(UserWarning):
@@ -66,7 +63,9 @@ def needs_encoder(X: Any, categorical: Any) -> bool:
 
 
 def as_table(X: Any) -> Any:
-    """Convert a DataFrame to a table of pyarrow, without its index."""
+    """Convert a DataFrame to a table of pyarrow, without its index; a table of pyarrow stays what it is."""
+    if hasattr(X, "num_rows"):
+        return X
     pa, polars, columns = arrow(), type(X).__module__.startswith("polars"), {}
     for name in X.columns:
         try:
@@ -109,51 +108,20 @@ def _with_order(column: Any) -> Any:
     )
 
 
-def learn_frame(X: Any, y: np.ndarray, name: object, categorical: Any, unseen: str) -> TableEncoder:
-    """Decide what the columns of a DataFrame become.
-
-    Parameters
-    ----------
-    X : DataFrame
-        Inputs.
-    y : (n,) array
-        Outputs.
-    name : object
-        Name of the outputs, if they have one.
-    categorical : "auto" or sequence of str
-        Columns that are categories whatever they hold.
-    unseen : {"other", "error"}
-        Treatment of categories that come later.
-
-    Returns
-    -------
-    TableEncoder
-        The encoder.
-    """
-    table = as_table(X)
-    names = list(table.column_names)
-    forced = () if isinstance(categorical, str) else [str(column) for column in categorical]
-    target = name if isinstance(name, str) and name not in names else TARGET
-    table = table.append_column(target, arrow().array(y))
-    return warn_of_unused(TableEncoder.learn(table, target, columns=names, categorical=forced, unseen=unseen), names)
-
-
-def warn_of_unused(encoder: TableEncoder, names: Sequence[str]) -> TableEncoder:
-    """Warn of columns that were left out; return the encoder, without a target if the outputs have no name."""
+def warn_of_unused(encoder: TableEncoder, names: Sequence[str]) -> None:
+    """Warn of the columns among `names` that were left out."""
     unused = [name for name in encoder.dropped if name in names or name.partition(": ")[0] in names]
     if unused:
         warnings.warn(
             f"columns that were not used: {listed(unused)} ({'; '.join(encoder.notes)})",
             UnusedColumnsWarning,
-            stacklevel=6,
+            stacklevel=7,  # the line that calls `fit`
         )
-    return replace(encoder, target=None) if encoder.target == TARGET else encoder
 
 
 def encode_frame(encoder: TableEncoder, X: Any) -> np.ndarray:
     """Return inputs (n, d) of all rows of a DataFrame or of a table of pyarrow; refuse rows that lack one."""
-    table = X if hasattr(X, "schema") and hasattr(X, "num_rows") else as_table(X)
-    inputs, keep = encoder.encode(table)
+    inputs, keep = encoder.encode(as_table(X))
     if not np.all(keep):
         first = int(np.argmin(keep))
         raise TableError(

@@ -7,7 +7,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-__all__ = ["groups_of_text", "identifiers"]
+from skmoe.tables.profiles import ColumnProfile
+
+__all__ = ["counts_rows", "groups_of_text", "identifiers"]
+
+INDEX_NAMES = ("rownames", "row.names", "rowname", "unnamed: 0", "", "__index_level_0__")
+COUNTER_NAMES = ("id", "index", "row", "rowid", "row_id", "obs", "...1")
+"""Names of columns that only number the rows, where their values increase, or are 0, 1, 2, ..."""
 
 NAMES = {
     "id",
@@ -50,6 +56,16 @@ def _balanced(counts: np.ndarray) -> bool:
     """Return whether nearly all values come equally often, and more than once."""
     usual = np.median(counts)
     return bool(usual >= LEAST_ROWS and np.mean(counts == usual) >= EQUAL)
+
+
+def counts_rows(profile: ColumnProfile, nameless: Sequence[str]) -> bool:
+    """Return whether a column only numbers the rows, by its values and its name."""
+    if profile.numbers < profile.rows or profile.rows < 3:
+        return False
+    name = profile.name.lower()
+    if profile.name in nameless or name in INDEX_NAMES:
+        return profile.increasing
+    return name in COUNTER_NAMES and profile.consecutive
 
 
 def identifiers(X: np.ndarray, names: Sequence[str], among: Sequence[str]) -> list[tuple[str, int]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -38,12 +38,13 @@ from skmoe.arrays.visible import listed
 from skmoe.tables.chosen import FittedColumns
 from skmoe.tables.encoder import EncodedTable, TableEncoder
 from skmoe.tables.files import FileTable, open_table
-from skmoe.tables.frames import TARGET, check_frame, encode_frame, is_frame, learn_frame, needs_encoder, warn_of_unused
+from skmoe.tables.frames import as_table, check_frame, encode_frame, is_frame, needs_encoder, warn_of_unused
 from skmoe.tables.output_columns import OutputColumns, OutputLayout
+from skmoe.tables.transformer import TableTransformer
 
 __all__ = ["RowsToFit", "apply", "evaluated", "rows_to_fit", "rows_to_use"]
 
-WEIGHT = "skmoe: weight"
+TARGET, WEIGHT = "skmoe: target", "skmoe: weight"  # names of columns of outputs and weights that have none
 
 
 @dataclass(frozen=True)
@@ -195,18 +196,16 @@ def _streamed_rows(model: FittedColumns, X: Any, y: Any, weight: Any, columns: i
         others = [y, weight, *(() if output is None else output.names)]
         names = [name for name in table.names if name not in others]
         table.check_names([name for name in others if name is not None])
-        forced = () if isinstance(categorical, str) else list(categorical)
-        encoder = TableEncoder.learn(
-            table, y, weights=weight, columns=names, categorical=forced, unseen=model.unseen, output=output
-        )
+        encoder = _transformer(model, names).learn(table, y, weights=weight, output=output)
         if encoder.n_targets_missing:
             found = encoder.n_targets_missing
             raise ValueError(f"y contains NaN, missing values or infinity ({found} found); drop those rows")
         if not encoder.plain or encoder.features != names:
-            inputs, y, weight = encoder.streamed(table)
-            encoder = warn_of_unused(encoder, names)
+            warn_of_unused(encoder, names)
+            inputs, outputs, weight = encoder.streamed(table)
+            encoder = replace(encoder, target=None) if y == TARGET else encoder
             _note_columns(model, inputs.X.shape[1], inputs.names, encoder, names)
-            return RowsToFit(inputs.X, y, weight, inputs.names, encoder)
+            return RowsToFit(inputs.X, outputs, weight, inputs.names, encoder)
         y = y if output is None else several
     X, y, weight, found_names = stream(X, y, weight, columns=columns)
     _note_columns(model, X.shape[1], found_names)
@@ -217,18 +216,26 @@ def _frame_rows(model: FittedColumns, X: Any, y: Any, weight: Any, columns: int)
     """Return rows of a DataFrame with text, dates or missing values."""
     if columns > 1:
         outputs = check_output_columns(np.empty((len(X), 0)), y, columns)
-        typical = np.arange(float(len(outputs)))  # encodings do not depend on outputs
     else:
         outputs = check_array(plain_numbers(y, "y"), ensure_2d=False, dtype=np.float64, input_name="y")
-        outputs = typical = column_or_1d(outputs, warn=True)
+        outputs = column_or_1d(outputs, warn=True)
     check_consistent_length(X, outputs)
-    encoder = learn_frame(X, typical, getattr(y, "name", None), model.categorical, model.unseen)
-    inputs = encode_frame(encoder, X)
-    _note_columns(model, inputs.shape[1], encoder.features, encoder, [str(name) for name in X.columns])
+    table, name = as_table(X), getattr(y, "name", None)
+    names = list(table.column_names)
+    encoder = _transformer(model, names).learn(table)
+    warn_of_unused(encoder, names)
+    encoder = replace(encoder, target=name if isinstance(name, str) and name not in names else None)
+    inputs = encode_frame(encoder, table)
+    _note_columns(model, inputs.shape[1], encoder.features, encoder, names)
     if weight is not None:
         weight = plain_numbers(weight, "sample_weight")
         weight = _check_sample_weight(weight, inputs, dtype=np.float64, ensure_non_negative=True)
     return RowsToFit(inputs, outputs, weight, encoder.features, encoder)
+
+
+def _transformer(model: Any, names: list[str]) -> TableTransformer:
+    """Return the transformer that a model asks for, of columns that are all inputs."""
+    return TableTransformer(columns=names, categorical=model.categorical, unseen=model.unseen)
 
 
 def _outputs_and_weight(X: Array, y: Any, weight: Any, columns: int) -> tuple[Array, Array | None]:
