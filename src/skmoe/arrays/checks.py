@@ -25,6 +25,7 @@ __all__ = [
     "check_no_nan",
     "check_output_columns",
     "check_rows",
+    "check_same_rows",
     "check_unit_rows",
     "check_varies",
     "check_weight",
@@ -147,6 +148,12 @@ def check_unit_rows(X: Any, y: Any = None, *, standard: bool = False) -> tuple[A
     return X, y
 
 
+def check_same_rows(n: int, m: int, name: str) -> None:
+    """Refuse outputs or weights of another number of rows than X."""
+    if n != m:
+        raise ValueError(f"X has {n} rows and {name} has {m}; they must match")
+
+
 def check_column(X: Array, values: Any, name: str) -> Array:
     """Return one number for each row of X, (n,), in the library and on the device of X."""
     values = as_numbers(values, name)
@@ -154,8 +161,7 @@ def check_column(X: Array, values: Any, name: str) -> Array:
         values = values[:, 0]
     if values.ndim != 1:
         raise ValueError(f"{name} must be one value a row, shape (n_samples,); got shape {tuple(values.shape)}")
-    if values.shape[0] != X.shape[0]:
-        raise ValueError(f"X has {X.shape[0]} rows and {name} has {values.shape[0]}; they must match")
+    check_same_rows(X.shape[0], values.shape[0], name)
     if isinstance(X, Streamed):
         return values
     xp = array_namespace(X)

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from skmoe.arrays.blocks import sum_over_blocks
+from skmoe.arrays.checks import check_same_rows
 from skmoe.arrays.kinds import plain_numbers
 from skmoe.arrays.namespaces import is_array, to_numpy
 from skmoe.arrays.streamed import Streamed
@@ -31,8 +33,6 @@ def _numbers(block: Any, dimensions: int) -> np.ndarray:
 
 
 def _sum_partition(kernel: Callable[..., tuple[Any, ...]], block_rows: int, *partitions: Any) -> list[Any]:
-    from skmoe.arrays.blocks import sum_over_blocks
-
     blocks = [None if part is None else _numbers(part, dimensions) for part, dimensions in partitions]
     totals = sum_over_blocks(kernel, *blocks, block_rows=block_rows)
     return [to_numpy(total) if is_array(total) else total for total in totals]
@@ -190,8 +190,8 @@ def _auxiliary(X: Any, values: Any, what: str, *, lengths: bool, columns: int = 
     values = values.rechunk({1: -1}) if shape else values
     if lengths and np.isnan(values.shape[0]):
         values = values.compute_chunk_sizes()
-    if lengths and values.shape[0] != X.shape[0]:
-        raise ValueError(f"X has {X.shape[0]} rows and {what} has {values.shape[0]}; they must match")
+    if lengths:
+        check_same_rows(X.shape[0], values.shape[0], what)
     return values.rechunk({0: X.chunks[0]}) if lengths or not np.isnan(X.shape[0]) else values
 
 

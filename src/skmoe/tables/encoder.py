@@ -75,6 +75,12 @@ class TableEncoder:
         return () if self.output is None else (self.output.width,)
 
     @property
+    def outputs(self) -> list[str]:
+        """Columns of an output: the target, and auxiliary ones."""
+        target = [] if self.target is None else [self.target]
+        return target if self.output is None else [*target, *self.output.names]
+
+    @property
     def plain(self) -> bool:
         """True where all columns are numbers as they are, and every row could be used."""
         return all(column.plain for column in self.columns) and self.n_used == self.n_rows

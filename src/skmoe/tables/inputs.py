@@ -13,14 +13,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_array,
-    check_consistent_length,
-    check_is_fitted,
-    column_or_1d,
-    validate_data,
-)
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from skmoe.arrays.checks import (
     check_column,
@@ -28,6 +21,7 @@ from skmoe.arrays.checks import (
     check_no_nan,
     check_output_columns,
     check_rows,
+    check_same_rows,
     refuse_weights,
     weight_scale,
 )
@@ -97,53 +91,42 @@ def stream(
         from skmoe.arrays import dask
 
         return dask.stream(X, y, weight, names, columns)
+    table, outputs, weight = _named(X, y, weight, columns)
+    chosen = list(names) if names is not None else [n for n in table.names if n not in (*outputs, weight)]
+    several = table.columns(outputs) if columns > 1 and outputs else None
+    target = several if several is not None or not outputs else table.column(outputs[0])
+    return table.columns(chosen), target, None if weight is None else table.column(weight), chosen
+
+
+def _named(X: Any, y: Any, weight: Any, columns: int) -> tuple[FileTable, list[str], str | None]:
+    """Open a table that has outputs and weights as columns; return their names with it."""
     if y is not None and columns > 1:
-        return _stream_outputs(X, y, weight, names, columns)
-    X, *others = _with_named_columns(X, y, weight)
-    table = open_table(X)
-    chosen = list(names) if names is not None else [n for n in table.names if n not in others]
-    target, weights = (None if name is None else table.column(name) for name in others)
-    return table.columns(chosen), target, weights, chosen
+        named = isinstance(y, list | tuple) and len(y) == columns and all(isinstance(name, str) for name in y)
+        if not named:
+            raise TypeError(
+                f"outputs of {columns} columns are given as a list of {columns} names of columns of a file or table of "
+                f"pyarrow, or as an array beside an array; got X {type(X).__name__} and y {type(y).__name__}"
+            )
+        outputs = list(y)
+    else:
+        X, name = _with_column(X, y, "y", TARGET)
+        outputs = [] if name is None else [name]
+    X, weight = _with_column(X, weight, "sample_weight", WEIGHT)
+    return open_table(X), outputs, weight
 
 
-def _with_named_columns(X: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
-    """Return a table with outputs and weights as columns, and their names."""
-    found = []
-    for what, value, name in (("y", y, TARGET), ("sample_weight", weight, WEIGHT)):
-        if value is not None and not isinstance(value, str):
-            X, value = _with_column(X, value, what, name), name
-        found.append(value)
-    return X, *found
-
-
-def _stream_outputs(X: Any, y: Any, weight: Any, names: Any, columns: int) -> tuple[Any, Any, Any, Any]:
-    """Return streamed columns, of which several are outputs."""
-    if not _names_of(y, columns):
-        raise TypeError(
-            f"outputs of {columns} columns are given as a list of {columns} names of columns of a file or table of "
-            f"pyarrow, or as an array beside an array; got X {type(X).__name__} and y {type(y).__name__}"
-        )
-    table = open_table(X)
-    chosen = list(names) if names is not None else [n for n in table.names if n not in (*y, weight)]
-    return table.columns(chosen), table.columns(list(y)), None if weight is None else table.column(weight), chosen
-
-
-def _names_of(y: Any, columns: int) -> bool:
-    """Return whether outputs are given as so many names of columns."""
-    return isinstance(y, list | tuple) and len(y) == columns and all(isinstance(name, str) for name in y)
-
-
-def _with_column(table: Any, values: Any, what: str, name: str) -> Any:
-    """Append a column to a table of pyarrow; refuse one for files, which take the names of columns they hold."""
+def _with_column(table: Any, values: Any, what: str, name: str) -> tuple[Any, str | None]:
+    """Append an array to a table of pyarrow; return the table, and the name of its column, which files have already."""
     import pyarrow as pa
 
+    if values is None or isinstance(values, str):
+        return table, values
     if not isinstance(table, pa.Table):
         where = open_table(table).where
         raise TypeError(f"{what} must be the name of a column of {where}; got {type(values).__name__}")
     values = np.asarray(plain_numbers(values, what), dtype=np.float64).ravel()
-    if len(values) != table.num_rows:
-        raise ValueError(f"X has {table.num_rows} rows and {what} has {len(values)}; they must match")
-    return table.append_column(name, pa.array(values))
+    check_same_rows(table.num_rows, len(values), what)
+    return table.append_column(name, pa.array(values)), name
 
 
 def rows_to_fit(model: FittedColumns, X: Any, y: Any, weight: Any, columns: int = 1) -> RowsToFit:
@@ -155,92 +138,78 @@ def rows_to_fit(model: FittedColumns, X: Any, y: Any, weight: Any, columns: int 
         # scikit-learn's checks look for this sentence
         raise ValueError(f"requires y to be passed, but the target y is None: {type(model).__name__} needs outputs")
     check_frame(X)
-    if isinstance(X, EncodedTable):
-        _note_columns(model, X.X.shape[1], X.names, X.encoder)
-        rows = RowsToFit(X.X, *_outputs_and_weight(X.X, y, weight, columns), X.names, X.encoder)
-    elif is_streamable(X):
+    if is_streamable(X):
         return _streamed_rows(model, X, y, weight, columns)
-    elif needs_encoder(X, model.categorical):
-        rows = _frame_rows(model, X, y, weight, columns)
-    elif _is_foreign(X):
-        X, _ = check_rows(X, finite=False)
-        _note_columns(model, X.shape[1], None)
-        rows = RowsToFit(X, *_outputs_and_weight(X, y, weight, columns), None)
-    else:
-        X = plain_numbers(X, "X")
-        if columns == 1:
-            y = plain_numbers(y, "y")
-            X, y = validate_data(model, X, y, dtype=[np.float64, np.float32], y_numeric=True, ensure_min_samples=2)
-            y = np.asarray(y, dtype=np.float64)
+    names = encoder = columns_given = None
+    if isinstance(X, EncodedTable) or _is_foreign(X):
+        if isinstance(X, EncodedTable):
+            X, names, encoder = X.X, X.names, X.encoder
         else:
-            X = validate_data(model, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
-            y = check_output_columns(X, y, columns)
-        if weight is not None:
-            weight = plain_numbers(weight, "sample_weight")
-            weight = _check_sample_weight(weight, X, dtype=np.float64, ensure_non_negative=True)
-        names = getattr(model, "feature_names_in_", None)
-        _note_columns(model, X.shape[1], names)
-        rows = RowsToFit(X, y, weight, names)
-    return rows if rows.weight is None or rows.streamed else _with_weight(rows, rows.weight)
+            X, _ = check_rows(X, finite=False)
+        y = check_column(X, y, "y") if columns == 1 else check_output_columns(X, y, columns)
+        weight = None if weight is None else check_column(X, weight, "sample_weight")
+    else:
+        y = plain_numbers(y, "y") if columns == 1 else y
+        if needs_encoder(X, getattr(model, "categorical", None)):
+            X, encoder, columns_given = _encoded_frame(model, X, getattr(y, "name", None))
+        X, y, weight = _validated(model, plain_numbers(X, "X"), y, weight, columns)
+        names = getattr(model, "feature_names_in_", None) if encoder is None else encoder.features
+    _note_columns(model, X.shape[1], names, encoder, columns_given)
+    rows = RowsToFit(X, y, weight, names, encoder)
+    return rows if weight is None or rows.streamed else _with_weight(rows, weight)
+
+
+def _validated(model: Any, X: Any, y: Any, weight: Any, columns: int) -> tuple[np.ndarray, Array, np.ndarray | None]:
+    """Return rows in memory after scikit-learn's checks."""
+    how = {"dtype": [np.float64, np.float32], "ensure_min_samples": 2}
+    if columns == 1:
+        X, y = validate_data(model, X, y, y_numeric=True, **how)
+        y = np.asarray(y, dtype=np.float64)
+    else:
+        X = validate_data(model, X, **how)
+        y = check_output_columns(X, y, columns)
+    if weight is not None:
+        weight = plain_numbers(weight, "sample_weight")
+        weight = _check_sample_weight(weight, X, dtype=np.float64, ensure_non_negative=True)
+    return X, y, weight
 
 
 def _streamed_rows(model: FittedColumns, X: Any, y: Any, weight: Any, columns: int) -> RowsToFit:
     """Return rows of files, tables of pyarrow and Dask collections; encode them where the model asks for it."""
-    categorical = model.categorical
-    if categorical is not None and not is_dask(X) and (columns == 1 or _names_of(y, columns)):
-        output, several = None, y
-        if columns > 1:
-            y, output = y[0], OutputColumns(OutputLayout.AS_GIVEN, tuple(y[1:]))
-        X, y, weight = _with_named_columns(X, y, weight)
-        table = open_table(X)
-        others = [y, weight, *(() if output is None else output.names)]
-        names = [name for name in table.names if name not in others]
-        table.check_names([name for name in others if name is not None])
-        encoder = _transformer(model, names).learn(table, y, weights=weight, output=output)
+    if getattr(model, "categorical", None) is not None and not is_dask(X):
+        X, (y, *others), weight = _named(X, y, weight, columns)
+        output = OutputColumns(OutputLayout.AS_GIVEN, tuple(others)) if others else None
+        X.check_names([name for name in (y, *others, weight) if name is not None])
+        names = [name for name in X.names if name not in (y, *others, weight)]
+        encoder = _transformer(model, names).learn(X, y, weights=weight, output=output)
         if encoder.n_targets_missing:
             found = encoder.n_targets_missing
             raise ValueError(f"y contains NaN, missing values or infinity ({found} found); drop those rows")
         if not encoder.plain or encoder.features != names:
             warn_of_unused(encoder, names)
-            inputs, outputs, weight = encoder.streamed(table)
+            inputs, outputs, weight = encoder.streamed(X)
             encoder = replace(encoder, target=None) if y == TARGET else encoder
             _note_columns(model, inputs.X.shape[1], inputs.names, encoder, names)
             return RowsToFit(inputs.X, outputs, weight, inputs.names, encoder)
-        y = y if output is None else several
+        y = [y, *others] if others else y
     X, y, weight, found_names = stream(X, y, weight, columns=columns)
     _note_columns(model, X.shape[1], found_names)
     return RowsToFit(X, y, weight, found_names)
 
 
-def _frame_rows(model: FittedColumns, X: Any, y: Any, weight: Any, columns: int) -> RowsToFit:
-    """Return rows of a DataFrame with text, dates or missing values."""
-    if columns > 1:
-        outputs = check_output_columns(np.empty((len(X), 0)), y, columns)
-    else:
-        outputs = check_array(plain_numbers(y, "y"), ensure_2d=False, dtype=np.float64, input_name="y")
-        outputs = column_or_1d(outputs, warn=True)
-    check_consistent_length(X, outputs)
-    table, name = as_table(X), getattr(y, "name", None)
+def _encoded_frame(model: Any, X: Any, target: object) -> tuple[np.ndarray, TableEncoder, list[str]]:
+    """Return the inputs that a DataFrame with text, dates or missing values became, and the names of its columns."""
+    table = as_table(X)
     names = list(table.column_names)
     encoder = _transformer(model, names).learn(table)
     warn_of_unused(encoder, names)
-    encoder = replace(encoder, target=name if isinstance(name, str) and name not in names else None)
-    inputs = encode_frame(encoder, table)
-    _note_columns(model, inputs.shape[1], encoder.features, encoder, names)
-    if weight is not None:
-        weight = plain_numbers(weight, "sample_weight")
-        weight = _check_sample_weight(weight, inputs, dtype=np.float64, ensure_non_negative=True)
-    return RowsToFit(inputs, outputs, weight, encoder.features, encoder)
+    encoder = replace(encoder, target=target if isinstance(target, str) and target not in names else None)
+    return encode_frame(encoder, table), encoder, names
 
 
 def _transformer(model: Any, names: list[str]) -> TableTransformer:
     """Return the transformer that a model asks for, of columns that are all inputs."""
     return TableTransformer(columns=names, categorical=model.categorical, unseen=model.unseen)
-
-
-def _outputs_and_weight(X: Array, y: Any, weight: Any, columns: int) -> tuple[Array, Array | None]:
-    y = check_column(X, y, "y") if columns == 1 else check_output_columns(X, y, columns)
-    return y, None if weight is None else check_column(X, weight, "sample_weight")
 
 
 def _note_columns(
@@ -293,71 +262,41 @@ def rows_to_use(model: FittedColumns, X: Any, y: Any = None, columns: int = 1) -
 
 def _rows_to_use(model: FittedColumns, X: Any, y: Any, columns: int) -> tuple[Array, Array | None]:
     check_frame(X)
+    encoder = getattr(model, "encoder_", None)
     if isinstance(X, EncodedTable):
-        _check_names(model, X.names)
-        _check_width(model, X.X)
-        return check_rows(X.X, y)
-    encoder = model.encoder_
-    if encoder is not None and is_frame(X):
-        return check_rows(encode_frame(encoder, X), y)
-    if encoder is not None and is_streamable(X) and not is_dask(X):
-        if columns > 1 and y is not None:
-            y = _target_of(encoder, y)
-        X, y, _ = _with_named_columns(X, y, None)
-        return encoder.streamed_inputs(X, y)
-    if is_streamable(X):
+        known = list(model.encoded_feature_names_ if hasattr(model, "feature_names_in_") else X.names)
+        if list(X.names) != known:
+            raise ValueError(f"the table became the inputs {listed(X.names)}; the model was fitted to {listed(known)}")
+        X, y = check_rows(X.X, y)
+    elif is_streamable(X) and encoder is not None and not is_dask(X):
+        table, outputs, _ = _named(X, y, None, columns)
+        if columns > 1 and outputs and outputs != encoder.outputs:
+            raise TypeError(f"outputs of several columns of a table are those of the fit, {encoder.outputs}; got {y!r}")
+        return encoder.streamed_inputs(table, outputs[0] if outputs else None)
+    elif is_streamable(X):
         X, y, *_ = stream(X, y, names=getattr(model, "feature_names_in_", None), columns=columns)
-        _check_width(model, X)
-        return X, y
-    if _is_foreign(X):
-        X, y = check_rows(X, y)
-        _check_width(model, X)
-        return X, y
-    X = plain_numbers(X, "X")
-    if encoder is not None:
-        return _encoded_already(model, X, y)
-    if y is None:
-        return validate_data(model, X, reset=False, dtype=[np.float64, np.float32]), None
-    y = plain_numbers(y, "y")
-    X, y = validate_data(model, X, y, reset=False, dtype=[np.float64, np.float32], y_numeric=True)
-    return X, np.asarray(y, dtype=np.float64)
+    elif encoder is not None or _is_foreign(X):
+        X, y = check_rows(encode_frame(encoder, X) if encoder is not None and is_frame(X) else X, y)
+    else:
+        X, how = plain_numbers(X, "X"), {"reset": False, "dtype": [np.float64, np.float32]}
+        if y is None:
+            return validate_data(model, X, **how), None
+        X, y = validate_data(model, X, plain_numbers(y, "y"), y_numeric=True, **how)
+        return X, np.asarray(y, dtype=np.float64)
+    _check_width(model, X)
+    return X, y
 
 
-def _target_of(encoder: TableEncoder, y: Any) -> str:
-    """Return the target among outputs of several columns; an encoder knows the others."""
-    names = None if encoder.output is None or encoder.target is None else [encoder.target, *encoder.output.names]
-    if names is None or list(y) != names:
-        raise TypeError(f"outputs of several columns of a table are those of the fit, {names}; got {y!r}")
-    return names[0]
-
-
-def _encoded_already(model: FittedColumns, X: Any, y: Any) -> tuple[Array, Array | None]:
-    """Check inputs that are an array, as `TableEncoder.encode` gives them; columns without names cannot be encoded."""
-    X = check_array(X, dtype=[np.float64, np.float32], input_name="X")
-    width, given = len(model.encoded_feature_names_), list(model.feature_names_in_)
-    if X.shape[1] != width:
+def _check_width(model: Any, X: Array) -> None:
+    """Refuse inputs of another number than those that a model was fitted to."""
+    width, who = len(model.encoded_feature_names_), type(model).__name__
+    if X.shape[1] != width and getattr(model, "encoder_", None) is not None:
         raise ValueError(
-            f"X is an array of {X.shape[1]} columns; {type(model).__name__} was fitted to a table, of which "
-            f"it made {width} inputs: pass a DataFrame with the columns {listed(given)}"
+            f"X is an array of {X.shape[1]} columns; {who} was fitted to a table, of which it made {width} inputs: "
+            f"pass a DataFrame with the columns {listed(list(model.feature_names_in_))}"
         )
-    if y is None:
-        return X, None
-    check_consistent_length(X, y)
-    return X, check_array(plain_numbers(y, "y"), ensure_2d=False, dtype=np.float64, input_name="y")
-
-
-def _check_names(model: FittedColumns, names: Sequence[str]) -> None:
-    known = list(model.encoded_feature_names_ if hasattr(model, "feature_names_in_") else names)
-    if list(names) != known:
-        raise ValueError(f"the table became the inputs {listed(list(names))}; the model was fitted to {listed(known)}")
-
-
-def _check_width(model: FittedColumns, X: Array) -> None:
-    width = len(model.encoded_feature_names_)
     if X.shape[1] != width:
-        raise ValueError(
-            f"X has {X.shape[1]} features, but {type(model).__name__} is expecting {width} features as input"
-        )
+        raise ValueError(f"X has {X.shape[1]} features, but {who} is expecting {width} features as input")
 
 
 def apply(

@@ -52,7 +52,7 @@ def profile_rows(
     needed: Sequence[str],
     categorical: Sequence[str],
     reference: Mapping[str, str],
-    complete: Sequence[Column],
+    complete: Sequence[Column] = (),
 ) -> TablePass:
     """Make one pass over the rows that have what is `needed`, and lack nothing of the columns that are `complete`."""
     wanted = list(dict.fromkeys([*names, *needed]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -188,9 +189,19 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         """
         check_one_of("unseen", self.unseen, UNSEEN)
         check_one_of("missing", self.missing, MISSING_TREATMENTS)
-        opened, outputs = open_table(table), Outputs(target, () if output is None else output.names, weights)
+        opened = open_table(table)
+        encoder = self._decided(opened, target, weights, output)
+        repeats = find_repeats(encoder.columns, (X for X, *_ in encoder.chunks(opened, None, None, unseen="empty")))
+        dropped, notes = (*encoder.dropped, *repeats.left_out), (*encoder.notes, *repeats.notes)
+        return replace(encoder, columns=repeats.columns, dropped=dropped, notes=notes)
+
+    def _decided(
+        self, opened: FileTable, target: str | None, weights: str | None, output: OutputColumns | None
+    ) -> TableEncoder:
+        """Return an encoder of all columns, also of those that repeat others; its pass over the rows is forgotten."""
+        outputs = Outputs(target, () if output is None else output.names, weights)
         names = self._inputs_in(opened, outputs)
-        seen = self._pass(opened, names, outputs)
+        seen = profile_rows(opened, names, outputs.needed, self._forced, self.reference or {})
         check_outputs(seen, outputs)
         able = names if self.columns is None else ()
         counters = [name for name in able if counts_rows(seen.profiles[name], opened.nameless)]
@@ -215,18 +226,15 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         if not columns:
             beside = "" if target is None else f" beside target {target!r}"
             raise TableError(f"no column is left as an input{beside}: {'; '.join(notes) or 'there are no others'}")
-        rows = TableEncoder(None, columns).chunks(opened, None, None, unseen="empty")
-        repeats = find_repeats(columns, (X for X, *_ in rows))
-        left_out = (*counters, *(d.name for d in decisions if d.column is None), *repeats.left_out)
         return TableEncoder(
             target,
-            repeats.columns,
+            columns,
             weights,
             self.missing,
-            (*self.drop, *left_out),
+            (*self.drop, *counters, *(d.name for d in decisions if d.column is None)),
             self.unseen,
             output,
-            (*opened.notes, *notes, *repeats.notes),
+            (*opened.notes, *notes),
             seen.rows,
             seen.used,
             no_target,
@@ -259,11 +267,6 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         wanted = table.names if self.columns is None else self.columns
         return [n for n in wanted if n not in (*outputs.needed, *self.drop)]
 
-    def _pass(
-        self, table: FileTable, names: Sequence[str], outputs: Outputs, complete: Sequence[Column] = ()
-    ) -> TablePass:
-        return profile_rows(table, names, outputs.needed, self._forced, self.reference or {}, complete)
-
     def _without_missing(
         self, table: FileTable, outputs: Outputs, before: TablePass, decisions: list[Decision], lacking: str
     ) -> tuple[TablePass, list[Decision], str, list[str]]:
@@ -271,8 +274,9 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         left_out = [d for d in decisions if d.column is None]
         columns = [d.column for d in decisions if d.column is not None]
         while True:  # a column that is constant in the rows left is left out, and then costs no rows
-            seen = self._pass(table, [column.name for column in columns], outputs, columns)
-            again, crowded = decide_all([seen.profiles[c.name] for c in columns], self.missing, self.dates, columns)
+            names = [column.name for column in columns]
+            seen = profile_rows(table, names, outputs.needed, self._forced, self.reference or {}, columns)
+            again, crowded = decide_all([seen.profiles[name] for name in names], self.missing, self.dates, columns)
             constant = [d for d in again if d.column is None]
             if 2 * seen.used < before.used or not constant:
                 break
