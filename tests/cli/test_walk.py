@@ -72,6 +72,33 @@ def test_all_rows_of_the_table_are_counted(tmp_path, monkeypatch, streamed):
     assert skmoe.load(tmp_path / "m.skmoe").history_["rows"] == 1030
 
 
+def test_text_file_is_read_once(walk, tmp_path, monkeypatch):
+    from skmoe.tables import text_files
+    from skmoe.tables.files import FileTable
+
+    (folder, _, _), reads = walk, []
+    batches, read_text = FileTable.batches, text_files.read_text
+
+    def watched(self, *names, **how):
+        if self.kind == "csv":
+            reads.append(self.where)
+        return batches(self, *names, **how)
+
+    monkeypatch.setattr(FileTable, "batches", watched)
+    monkeypatch.setattr("skmoe.tables.files.read_text", lambda *how: reads.append("text") or read_text(*how))
+    rows, model = folder / "rows.csv", tmp_path / "m.skmoe"
+    for words in (
+        ("fit", rows, "--target", "y", "--experts", 1, "--out", model),
+        ("compare", rows, "--target", "y", "--experts", 1, "--folds", 2),
+        ("report", model, rows, "--folds", 0, "--html", tmp_path / "m.html"),
+        ("predict", model, rows, "--out", tmp_path / "p.csv"),
+        ("fit", rows, "--target", "kind", "--family", "classes", "--experts", 1, "--out", model),
+    ):
+        reads.clear()
+        assert run(*words).exit_code == 0
+        assert len(reads) == 1, words
+
+
 def test_fitted_model_is_what_python_fits(walk):
     folder, columns, _ = walk
     model = skmoe.load(folder / "m.skmoe")

@@ -14,8 +14,9 @@ from sklearn.preprocessing import StandardScaler
 from report.pages import Outline, words_of
 from skmoe import MoEClassifier, MoERegressor, plots, report
 from skmoe.report.data import report_data
-from skmoe.report.held_out import Evaluation, Protocol
-from skmoe.report.held_out_classes import EvaluatedClasses, of_classes
+from skmoe.report.evaluated import EvaluatedClasses
+from skmoe.report.evaluation import Evaluation, Protocol
+from skmoe.report.methods import of_classes
 from skmoe.report.sections import coefficients, gate, overview, prediction, regimes, trust
 
 
@@ -118,7 +119,7 @@ def test_trust_says_whether_probabilities_hold(model, monkeypatch, power, verdic
     y = (rng.random(4000) < p).astype(float)
     odds = (p / (1 - p)) ** power
     evaluated = EvaluatedClasses("mixture of experts", y, np.column_stack([1 / (1 + odds), odds / (1 + odds)]))
-    monkeypatch.setattr("skmoe.report.held_out_classes._of_mixture", lambda *_: evaluated)
+    monkeypatch.setattr("skmoe.report.methods._mixture_of_classes", lambda *_: evaluated)
     check = next(c for c in trust(given).checks if c.name == "Probabilities on rows held out")
     assert check.verdict == verdict
     assert said in check.text
@@ -183,7 +184,7 @@ def test_captions_say_what_is_drawn(given, model, rows):
     assert prediction(one).bands.caption == "Predicted probabilities of answer along a."
 
 
-def test_outputs_0_and_1_are_judged_as_classes(rows):
+def test_outputs_0_and_1_are_evaluated_as_classes(rows):
     X, y = rows[0], (rows[1] == "yes").astype(float)
     model = MoERegressor(2, family="binomial", random_state=0).fit(X, y)
     given = report_data(model, X, y, "answer", None, 3)

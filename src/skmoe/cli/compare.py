@@ -8,18 +8,8 @@ import typer
 
 from skmoe.cli import methods, outputs, tables
 from skmoe.cli.failures import UNRELIABLE
-from skmoe.cli.judging import (
-    OF_CLASSES,
-    OF_NUMBERS,
-    FoldResult,
-    Measures,
-    Part,
-    judged_by_methods,
-    measures_of,
-    methods_for,
-)
-from skmoe.cli.models import numbered_target, parse_experts, parse_noise
-from skmoe.cli.outputs import CLASSES, ONE_COLUMN
+from skmoe.cli.models import fit_watched, parse_experts, parse_noise
+from skmoe.cli.outputs import CLASSES, COUNTS, ONE_COLUMN
 from skmoe.cli.relations import relation_lines
 from skmoe.cli.shell import note, print_json, print_table
 
@@ -58,20 +48,19 @@ def compare(
 
     Example: skmoe compare houses.csv --target price --experts 3
     """
+    from skmoe.report.methods import methods_for
     from skmoe.tables.inputs import RowsToFit
     from skmoe.tables.relations import RelationKind, find_relations
 
     settings: dict[str, Any] = {"n_experts": parse_experts(experts), "averaging": average, "random_state": seed}
     settings["max_experts"] = max_experts
     scale = parse_noise(noise)
-    told = outputs.OutputOptions(family, exposure)
-    told.check((*ONE_COLUMN, CLASSES))
+    output = outputs.OutputOptions(family, exposure)
+    output.check((*ONE_COLUMN, CLASSES))
     if family != CLASSES:
         settings |= {"family": family, "noise": scale}
-    table, n_classes = tables.open_asked(data, separator, decimal, encoding), 2
-    if family == CLASSES:
-        table, labels = numbered_target(table, target)
-        n_classes = len(labels)
+    numbered = target if family == CLASSES else None
+    table, labels = tables.read_asked(data, separator, decimal, encoding, classes=numbered)
     encoder = tables.learn_table(
         table,
         target,
@@ -80,10 +69,10 @@ def compare(
         categorical=categorical,
         missing=missing,
         dates=dates,
-        output=told.columns(table.names),
+        output=output.columns(table.names),
     )
-    classes = family in (CLASSES, "binomial")
-    measures = OF_CLASSES if classes else OF_NUMBERS
+    n_classes = 2 if family == "binomial" else 0 if labels is None else len(labels)
+    classes = n_classes > 0
     encoded, y, _ = encoder.rows(table)
     X: Any = encoded.X
     if len(y) < 4 * folds:
@@ -91,33 +80,26 @@ def compare(
     relations = find_relations(RowsToFit(X, y, None, encoder.features, encoder), encoder.features, classes=classes)
     for line in relation_lines(relations, target):
         note(line)
-    compared = methods_for(n_classes if classes else 0, y)
-    found: dict[str, list[FoldResult]] = {}
-    for fold, (train, test) in enumerate(compared.folds(y, folds, seed)):
-        part, what = Part(X[train], y[train], X[test], y[test]), f"fold {fold + 1} of {folds}"
-        for result in judged_by_methods(part, settings, what, compared, classes=classes):
-            found.setdefault(result.judged.method, []).append(result)
-    by_fold = {name: [result.measured() for result in results] for name, results in found.items()}
-    pooled = {name: _pooled([result.judged for result in results]) for name, results in found.items()}
-    results = {name: _summarised(by_fold[name], measures_of(pooled[name]), measures) for name in found}
-    mixture, simplest = pooled["mixture of experts"], "logistic regression" if classes else "least squares"
-    base_rate = {"base_rate": mixture.base_rate} if classes else {}
+    compared = methods_for(n_classes, counts=family in COUNTS, exposure=exposure is not None)
+    found = _compared(X, y, settings, folds, seed, compared, classes)
+    results = {one.pooled.method: one.summary() for one in found}
+    mixture, simplest = found[0], next(one.pooled for one in found if not one.models)
+    base_rate = {"base_rate": mixture.pooled.base_rate} if classes else {}
     if as_machine:
-        plain = {n: {m: v._asdict() for m, v in r.items()} for n, r in results.items()}
-        told_of = {"target": target, "rows": len(y), "folds": folds, "seed": seed, **base_rate}
-        print_json({**told_of, "methods": plain, "by_fold": by_fold})
+        plain = {name: {measure: value._asdict() for measure, value in of.items()} for name, of in results.items()}
+        by_fold = {one.pooled.method: one.measures() for one in found}
+        about = {"target": target, "rows": len(y), "folds": folds, "seed": seed, **base_rate}
+        print_json({**about, "methods": plain, "by_fold": by_fold})
     else:
-        numbers = {name: [row["n_experts"] for row in rows] for name, rows in by_fold.items()}
-        title = f"{target}: {len(y)} rows held out in {folds} folds, ± spread over folds"
-        table = _table(results, numbers, title, measures)
+        table = _table(found, f"{target}: {len(y)} rows held out in {folds} folds, ± spread over folds")
         table.notes += [
             f"always naming the most frequent class has accuracy {share:.3f}" for share in base_rate.values()
         ]
         print_table(table)
     exact = any(one.kind == RelationKind.LINEAR for one in relations)
-    if not exact and (said := mixture.shortfall(pooled[simplest])):
-        note(said)
-    if not all(row["converged"] for row in by_fold["mixture of experts"]):
+    if not exact and (text := mixture.pooled.shortfall(simplest)):
+        note(text)
+    if not all(model.converged_ for model in mixture.models):
         raise typer.Exit(UNRELIABLE)
 
 
@@ -129,30 +111,82 @@ class Measured(NamedTuple):
     spread: float
 
 
-def _pooled(judged: list[Any]) -> Any:
-    """Predictions of all folds together."""
-    return judged[0].joined(judged[1:], slice(None))
+class Compared(NamedTuple):
+    """Predictions of a method, a record for each fold, and its models there, if it has experts."""
+
+    by_fold: list[Any]
+    models: list[Any]
+
+    @property
+    def pooled(self) -> Any:
+        """Return the predictions of all folds together."""
+        return self.by_fold[0].joined(self.by_fold[1:], slice(None))
+
+    def measures(self) -> list[dict[str, Any]]:
+        """Return measures, number of experts (NaN without any) and whether the fit converged, for each fold."""
+        models = self.models or [None] * len(self.by_fold)
+        return [
+            {
+                **one.measures(),
+                "seconds": one.seconds,
+                "n_experts": getattr(model, "n_experts_", float("nan")),
+                "converged": getattr(model, "converged_", True),
+            }
+            for one, model in zip(self.by_fold, models, strict=True)
+        ]
+
+    def summary(self) -> dict[str, Measured]:
+        """Return each measure of all folds together, its mean and its spread over folds."""
+        import numpy as np
+
+        found, pooled = {}, self.pooled.measures()
+        for name in (*pooled, "seconds"):
+            values = [row[name] for row in self.measures()]
+            mean, spread = float(np.mean(values)), float(np.std(values, ddof=1))
+            found[name] = Measured(pooled.get(name, mean), mean, spread)
+        return found
 
 
-def _summarised(by_fold: list[dict[str, Any]], together: dict[str, float], measures: Measures) -> dict[str, Measured]:
-    import numpy as np
+def _compared(
+    X: Any, y: Any, settings: dict[str, Any], folds: int, seed: int, compared: Any, classes: bool
+) -> list[Compared]:
+    """Fit each method outside of each fold and evaluate it inside; joint EM for numbers and counts alone."""
+    from dataclasses import replace
 
-    found = {}
-    for name in measures.names:
-        values = [row[name] for row in by_fold]
-        mean, spread = float(np.mean(values)), float(np.std(values, ddof=1))
-        found[name] = Measured(together.get(name, mean), mean, spread)
-    return found
+    from skmoe import MoEClassifier, MoERegressor
+    from skmoe.report.evaluation import fold_by_fold
+
+    mixtures: list[Any] = []
+    by_joint_em: list[Any] = []
+
+    def fit(model: Any, models: list[Any], X: Any, y: Any, name: str) -> Any:
+        models.append(fit_watched(model, X, y, what=f"fold {len(models) + 1} of {folds}, {name}"))
+        if models[-1].history_["interrupted"]:  # an estimate of error from half a fit would be no use
+            raise KeyboardInterrupt
+        return lambda X, y: replace(compared.mixture(models[-1], X, y), method=name)
+
+    def mixture(X: Any, y: Any, _: Any) -> Any:
+        make = MoERegressor if "family" in settings else MoEClassifier
+        return fit(make(**settings), mixtures, X, y, "mixture of experts")
+
+    def joint_em(X: Any, y: Any, _: Any) -> Any:
+        # it chooses no number of experts by itself: it gets the one the mixture found
+        given = {**settings, "n_experts": mixtures[-1].n_experts_, "averaging": 0}
+        return fit(MoERegressor(**given, method="joint-em"), by_joint_em, X, y, "joint EM")
+
+    methods = [(mixture, mixtures), *([] if classes else [(joint_em, by_joint_em)])]
+    methods += [(baseline, []) for baseline in compared.baselines]
+    found = fold_by_fold([one for one, _ in methods], X, y, None, compared.folds(y, folds, seed))
+    return [Compared(list(rows), of) for rows, (_, of) in zip(zip(*found, strict=True), methods, strict=True)]
 
 
-def _table(
-    results: dict[str, dict[str, Measured]], experts: dict[str, list[float]], title: str, measures: Measures
-) -> Any:
+def _table(found: list[Compared], title: str) -> Any:
     from skmoe.inference import Summary
     from skmoe.inference.formatting import with_spread
 
-    table = Summary(title, ("method", *measures.headings, "experts by fold"))
-    for name, values in results.items():
-        cells = [with_spread(values[measure].value, values[measure].spread) for measure in measures.names]
-        table.rows.append((name, *cells, " ".join(f"{k:.0f}" for k in experts[name] if k == k)))
+    headings = found[0].pooled.MEASURES.values()
+    table = Summary(title, ("method", *headings, "seconds", "experts by fold"))
+    for one in found:
+        cells = [with_spread(measured.value, measured.spread) for measured in one.summary().values()]
+        table.rows.append((one.pooled.method, *cells, " ".join(f"{model.n_experts_}" for model in one.models)))
     return table

@@ -9,7 +9,7 @@ import typer
 
 from skmoe.cli import methods
 from skmoe.cli.failures import UNRELIABLE, shown
-from skmoe.cli.models import fit_watched, inside, named, parse_experts
+from skmoe.cli.models import fit_watched, named, parse_experts
 from skmoe.cli.shell import check_output, check_page_name, terminal
 
 __all__ = ["demo"]
@@ -82,26 +82,22 @@ def _print_regimes(console: Any, model: Any, X: Any, title: str) -> None:
 
 def _print_errors(console: Any, model: Any, fitted: tuple[Any, Any], held_out: tuple[Any, Any]) -> None:
     """Errors and coverage on rows held out, beside methods fitted to the same rows."""
+    from dataclasses import replace
+
     from rich import box
     from rich.table import Table
-    from sklearn.metrics import r2_score, root_mean_squared_error
 
-    from skmoe.report.held_out import OF_NUMBERS
+    from skmoe.report.methods import OF_NUMBERS
 
     (X, y), (X_test, y_test) = fitted, held_out
-    ours = f"average of {len(model.members_)} mixtures" if model.members_ else "mixture of experts"
-    held = f"{100 * inside(model.predict_interval(X_test, coverage=0.9), y_test):.0f}%"
-    predictions = {
-        ours: (model.predict(X_test), held),
-    }
-    for fit in OF_NUMBERS.baselines:
-        rival = fit(X.X, y, None)(X_test.X, y_test)
-        predictions[rival.method] = rival.predicted, ""
+    evaluated = [OF_NUMBERS.mixture(model, X_test.X, y_test)]
     if model.members_:
-        predictions = {"mixture, the best alone": (model.parameters_.predict(X_test.X), ""), **predictions}
+        alone = replace(evaluated[0], method="mixture, the best alone", predicted=model.parameters_.predict(X_test.X))
+        evaluated = [alone, replace(evaluated[0], method=f"average of {len(model.members_)} mixtures")]
+    evaluated += [fit(X.X, y, None)(X_test.X, y_test) for fit in OF_NUMBERS.baselines]
     table = Table("", "RMSE", "R2", "inside 90% intervals", box=box.SIMPLE_HEAD, pad_edge=False)
-    for name, (predicted, covered) in predictions.items():
-        error, r2 = root_mean_squared_error(y_test, predicted), r2_score(y_test, predicted)
-        table.add_row(name, f"{error:.2f}", f"{r2:.3f}", covered)
+    for i, one in enumerate(evaluated):
+        covered = f"{100 * one.coverage:.0f}%" if i == len(evaluated) - len(OF_NUMBERS.baselines) - 1 else ""
+        table.add_row(one.method, f"{one.rmse:.2f}", f"{one.r2:.3f}", covered)
     console.print(f"\nOn the {len(y_test)} rows held out:")
     console.print(table)

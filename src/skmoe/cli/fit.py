@@ -17,7 +17,6 @@ from skmoe.cli.models import (
     as_json,
     fit_watched,
     held_out_lines,
-    numbered_target,
     parse_calibration,
     parse_experts,
     parse_noise,
@@ -124,9 +123,8 @@ def fit(
 
     if activation not in ACTIVATIONS:  # said before a long table is read
         raise ValueError(f"--activation must be one of {', '.join(ACTIVATIONS)}; got {activation!r}")
-    table, labels = tables.open_asked(data, separator, decimal, encoding), None
-    if family == CLASSES:
-        table, labels = numbered_target(table, target)
+    numbered = target if family == CLASSES else None
+    table, labels = tables.read_asked(data, separator, decimal, encoding, classes=numbered)
     encoder = tables.learn_table(
         table,
         target,

@@ -12,15 +12,13 @@ if TYPE_CHECKING:
     import numpy as np
 
     from skmoe.estimators import MoERegressor
-    from skmoe.tables import EncodedTable, FileTable, TableEncoder
+    from skmoe.tables import EncodedTable, TableEncoder
 
 __all__ = [
     "as_json",
     "fit_watched",
     "held_out_lines",
-    "inside",
     "named",
-    "numbered_target",
     "open_model",
     "parse_calibration",
     "parse_experts",
@@ -85,30 +83,6 @@ def fit_watched(model: MoERegressor, X: Any, y: Any, weight: Any = None, *, what
         warnings.simplefilter("ignore", RelationWarning)  # they are told in the words of the command line
         model.set_params(verbose=tell).fit(X, y, sample_weight=weight)
     return model.set_params(verbose=0)
-
-
-def numbered_target(table: FileTable, target: str) -> tuple[FileTable, np.ndarray]:
-    """A table whose target is numbered by class, and the sorted labels of the classes; gaps stay gaps."""
-    import numpy as np
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from skmoe.tables import open_table
-
-    table.check_names([target])
-    held = table.read()
-    column = held[target].combine_chunks()
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        column = pc.if_else(pc.equal(pc.utf8_trim_whitespace(column), ""), pa.scalar(None, column.type), column)
-    if pa.types.is_float16(column.type):  # which pyarrow does not sort
-        column = pc.cast(column, pa.float32())
-    labels = pc.unique(column).drop_null()
-    if len(labels) == 1:
-        raise ValueError(f"target {target!r} holds one class, {labels[0].as_py()!r}; two or more are needed")
-    labels = labels.take(pc.array_sort_indices(labels))
-    codes = pc.cast(pc.index_in(column, value_set=labels), pa.float64())
-    numbered = held.set_column(held.column_names.index(target), target, codes)
-    return open_table(numbered), np.asarray(labels.to_pylist())
 
 
 def open_model(path: str) -> tuple[MoERegressor, TableEncoder]:
@@ -199,11 +173,6 @@ def held_out_lines(model: MoERegressor) -> list[str]:
     lines = [*ties, held_out.penalty_text(model), held_out.ensemble_text(model)]
     lines += [held_out.calibration_text(model), held_out.coverage_text(model)]
     return [line for line in lines if line]
-
-
-def inside(bounds: np.ndarray, y: np.ndarray) -> float:
-    """Part of the outputs inside their intervals (n, 2)."""
-    return float(((bounds[:, 0] <= y) & (y <= bounds[:, 1])).mean())
 
 
 def named(X: np.ndarray, encoder: TableEncoder) -> EncodedTable:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from skmoe.cli import tables
-from skmoe.cli.models import numbered_target, open_model
+from skmoe.cli.models import open_model
 from skmoe.cli.shell import check_output, check_page_name, note
 
 if TYPE_CHECKING:
@@ -52,10 +52,11 @@ def report(
     fitted, encoder = open_model(model)
     if encoder.target is None and (data or test):
         raise ValueError(f"{model}: the model does not know its target; leave the table out")
+    classes = encoder.target if hasattr(fitted, "classes_") else None
     given, held_out = (
         None
         if path is None
-        else _rows(encoder, tables.open_asked(path, separator, decimal, encoding), hasattr(fitted, "classes_"))
+        else _rows(encoder, *tables.read_asked(path, separator, decimal, encoding, classes=classes))
         for path in (data, test)
     )
     if given is not None and held_out is None and not _is_of_the_fit(fitted, given):
@@ -64,7 +65,7 @@ def report(
             f"{given.n} rows as rows that it has not seen"
         )
         given, held_out = None, given
-    from skmoe.report.held_out_counts import can_be_evaluated
+    from skmoe.report.methods import can_be_evaluated
 
     if given is not None and held_out is None and folds and can_be_evaluated(fitted):
         note(f"fitting again in {folds} folds, to judge by rows held out (--folds 0 leaves that out)")
@@ -94,16 +95,13 @@ class _Rows(NamedTuple):
     high: np.ndarray
 
 
-def _rows(encoder: TableEncoder, table: FileTable, classes: bool) -> _Rows:
-    """Rows that have all values, after one pass over the table.
+def _rows(encoder: TableEncoder, table: FileTable, labels: np.ndarray | None) -> _Rows:
+    """Return the rows that have all values, after one pass over the table.
 
     However long it is, memory stays flat, unless the target holds labels of classes: then the table is held.
     """
     import numpy as np
 
-    labels = None
-    if classes and encoder.target is not None:
-        table, labels = numbered_target(table, encoder.target)
     for line in table.notes:
         note(line)
     if encoder.unseen == "error":  # such rows are left out here, and counted

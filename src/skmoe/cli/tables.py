@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,6 +11,8 @@ import typer
 from skmoe.cli.shell import note
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from skmoe.tables import EncodedTable, FileTable, TableEncoder
     from skmoe.tables.output_columns import OutputColumns
 
@@ -30,6 +33,7 @@ __all__ = [
     "learn_table",
     "names_among",
     "open_asked",
+    "read_asked",
     "rows_of",
 ]
 
@@ -85,6 +89,59 @@ def open_asked(data: str, separator: str | None, decimal: str | None, encoding: 
     if separator is not None:
         separator = marks.get(separator, separator)
     return open_table(data, separator=separator, decimal=decimal, encoding=encoding)
+
+
+def read_asked(
+    data: str, separator: str | None, decimal: str | None, encoding: str | None, *, classes: str | None = None
+) -> tuple[FileTable, np.ndarray | None]:
+    """Open a table whose rows are needed several times; a column of classes is numbered, and its labels come too."""
+    table = open_asked(data, separator, decimal, encoding)
+    return (_held_in_memory(table), None) if classes is None else _numbered(table, classes)
+
+
+def _held_in_memory(table: FileTable) -> FileTable:
+    """Return a table whose text is read once, however often a command goes over its rows; a large one as it is."""
+    import pyarrow as pa
+
+    from skmoe.tables.formats import TEXT
+
+    if table.kind not in TEXT:
+        return table
+    batches, size = [], 0
+    for batch in table.cells(table.names):
+        batches.append(batch)
+        size += batch.nbytes
+        if size > LARGE:
+            return table
+    if not batches:
+        return table
+    rows, held = pa.Table.from_batches(batches), copy(table)
+    held.cells = lambda names: iter(rows.select(list(names)).to_batches())  # type: ignore[method-assign]
+    return held
+
+
+def _numbered(table: FileTable, target: str) -> tuple[FileTable, np.ndarray]:
+    """Number the target of a table by class; return the table and the sorted labels. Missing values stay missing."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from skmoe.tables import open_table
+
+    table.check_names([target])
+    held = table.read()
+    column = held[target].combine_chunks()
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        column = pc.if_else(pc.equal(pc.utf8_trim_whitespace(column), ""), pa.scalar(None, column.type), column)
+    if pa.types.is_float16(column.type):  # which pyarrow does not sort
+        column = pc.cast(column, pa.float32())
+    labels = pc.unique(column).drop_null()
+    if len(labels) == 1:
+        raise ValueError(f"target {target!r} holds one class, {labels[0].as_py()!r}; two or more are needed")
+    labels = labels.take(pc.array_sort_indices(labels))
+    codes = pc.cast(pc.index_in(column, value_set=labels), pa.float64())
+    numbered = held.set_column(held.column_names.index(target), target, codes)
+    return open_table(numbered), np.asarray(labels.to_pylist())
 
 
 def names_among(written: Sequence[str] | None, known: Sequence[str], option: str) -> list[str]:

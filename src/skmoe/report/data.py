@@ -15,10 +15,9 @@ from skmoe.estimators.base import MixtureOfExperts
 from skmoe.inference import Input, Regime, describe_regimes, inputs_of, regimes_from_rows
 from skmoe.inference.class_confidence import outcome_names
 from skmoe.plots.reading import output_name
+from skmoe.report.evaluation import Evaluation, cross_fitted, evaluated_on_test
 from skmoe.report.gate_curves import GateCurve, gate_curves
-from skmoe.report.held_out import OF_NUMBERS, Evaluation, Methods, cross_fitted, evaluated_on_test
-from skmoe.report.held_out_classes import of_classes
-from skmoe.report.held_out_counts import OF_COUNTS_OVER_EXPOSURE, can_be_evaluated, has_exposure
+from skmoe.report.methods import can_be_evaluated, methods_of
 from skmoe.report.rows import Rows
 from skmoe.report.support import Support, support_of
 
@@ -83,14 +82,14 @@ class ReportData:
     def evaluation(self) -> Evaluation | str:
         """Predictions of model and baselines for rows held out of their fits, or the reason why there are none."""
         if self.test is not None:
-            return evaluated_on_test(self.model, self.fit_rows, self.test, self.folds, self._methods)
+            return evaluated_on_test(self.model, self.fit_rows, self.test, self.folds, methods_of(self.model))
         if not can_be_evaluated(self.model):
             return "Outputs of this family come in several columns, with which predictions cannot be compared."
         if self.fit_rows is None or self.fit_rows.outputs is None:
             return "Rows with outputs are needed to say how well the model predicts; none were given."
         if not self.folds:
             return "No rows were held out, so nothing is known of rows that the model has not seen."
-        return cross_fitted(self.model, self.fit_rows, self.folds, self._methods)
+        return cross_fitted(self.model, self.fit_rows, self.folds, methods_of(self.model))
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -108,12 +107,6 @@ class ReportData:
         if self.y is None or not self.classes:
             return self.y
         return self.model.classes_[self.y.astype(int)]
-
-    @property
-    def _methods(self) -> Methods:
-        if has_exposure(self.model):
-            return OF_COUNTS_OVER_EXPOSURE
-        return of_classes(len(self.outcomes)) if self.outcomes else OF_NUMBERS
 
     @cached_property
     def regimes(self) -> tuple[Regime, ...] | None:

@@ -19,13 +19,13 @@ from skmoe.inference.held_out import compared_models, stability_counts, unstable
 from skmoe.inference.intervals import Interval
 from skmoe.inference.relations import is_exact
 from skmoe.inference.summary import MOST_LOG
-from skmoe.model.families import NegativeBinomialExposureFamily, PoissonExposureFamily, StudentFamily
+from skmoe.model.families import StudentFamily
 from skmoe.plots.reading import rows
+from skmoe.report.methods import has_exposure
 from skmoe.report.support import Columns, Support, support_of
 
 __all__ = ["describe_experts", "effects_in_words", "experts_in_words", "gate_in_words"]
 
-EXPOSED = PoissonExposureFamily | NegativeBinomialExposureFamily
 NAMED = 3  # inputs that a sentence names
 CLEAR = TWO_SIDED_95  # standard errors from zero at which a direction counts as clear
 LEAST_LOG = 0.005  # of a ratio per unit, below which it is given for more units
@@ -195,7 +195,7 @@ def _mean(model: MixtureOfExperts, i: int, regime: Regime | None) -> str:
         return f" Over {its_rows} rows it gives {classes[1]} a probability of {percent(regime.prediction)} on average."
     if regime is not None:
         its_rows = "its" if model.n_experts_ > 1 else "all"
-        one = " for an exposure of one" if isinstance(model.parameters_.family, EXPOSED) else ""
+        one = " for an exposure of one" if has_exposure(model) else ""
         tail = f" Over {its_rows} rows it predicts {three_digits(regime.prediction)}{one} on average." + tail
     return tail
 

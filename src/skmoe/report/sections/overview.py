@@ -12,8 +12,8 @@ from skmoe.inference.held_out import stability_counts, unstable
 from skmoe.inference.relations import is_exact
 from skmoe.model.families import StudentFamily
 from skmoe.report.data import ReportData
+from skmoe.report.evaluated import EvaluatedClasses
 from skmoe.report.figures import matplotlib_is_installed
-from skmoe.report.held_out_classes import EvaluatedClasses
 from skmoe.report.records import Card, Verdict
 from skmoe.report.sections.trust import checks
 from skmoe.tables.chosen import sees_inputs

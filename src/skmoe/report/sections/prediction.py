@@ -12,11 +12,10 @@ from skmoe.plots import BandDisplay, PredictionDisplay, ProbabilityDisplay, Sepa
 from skmoe.plots.outputs import MOST_POINTS
 from skmoe.plots.reading import feature_of
 from skmoe.report.data import ReportData
-from skmoe.report.evaluated import SAME, EvaluatedNumbers
+from skmoe.report.evaluated import SAME, EvaluatedClasses, EvaluatedNumbers
+from skmoe.report.evaluation import Evaluation, Protocol
 from skmoe.report.figures import draw, draw_made
-from skmoe.report.held_out import Evaluation, Protocol
-from skmoe.report.held_out_classes import EvaluatedClasses
-from skmoe.report.held_out_counts import has_exposure
+from skmoe.report.methods import has_exposure
 from skmoe.report.records import Figure, Number, Table
 
 __all__ = ["Prediction", "compared", "prediction"]
@@ -57,7 +56,7 @@ def prediction(data: ReportData) -> Prediction:
 def _of_classes(data: ReportData, found: Evaluation) -> Prediction:
     """Report log loss, accuracy and Brier score on held-out rows."""
     mixture = found.mixture
-    against = compared(found, "log_loss")
+    against = compared(found)
     text = (
         f"{_averaged(data)}On {found.n:,} rows held out, the log loss of {data.target}, the mean negative log "
         f"probability of the class that came, is {three_digits(mixture.log_loss)}{', ' + against if against else ''}. "
@@ -96,12 +95,11 @@ def _averaged(data: ReportData) -> str:
     return f"Predictions are averages of {len(data.model.members_)} models. " if data.model.members_ else ""
 
 
-def compared(found: Evaluation, loss: str = "rmse") -> str:
-    """Compare a loss of the mixture with those of the baselines, as text; empty without any."""
+def compared(found: Evaluation) -> str:
+    """Compare the loss of the mixture with those of the baselines, as text; empty without any."""
     parts = []
     for baseline in found.baselines:
-        ours, theirs = getattr(found.mixture, loss), getattr(baseline, loss)
-        gain = 1 - ours / theirs if theirs > 0 else 0.0
+        gain = 1 - found.mixture.loss / baseline.loss if baseline.loss > 0 else 0.0
         if abs(gain) < SAME:
             parts.append(f"about that of {baseline.method}")
         else:

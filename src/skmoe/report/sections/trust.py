@@ -16,10 +16,9 @@ from skmoe.inference.held_out import compared_models, limit_text, near_tie_texts
 from skmoe.inference.relations import QUESTIONS, all_but_exact, in_words, is_exact
 from skmoe.plots import CalibrationDisplay, ReliabilityDisplay
 from skmoe.report.data import ReportData
-from skmoe.report.evaluated import SAME
+from skmoe.report.evaluated import SAME, EvaluatedClasses
+from skmoe.report.evaluation import Evaluation
 from skmoe.report.figures import draw_made
-from skmoe.report.held_out import Evaluation
-from skmoe.report.held_out_classes import EvaluatedClasses
 from skmoe.report.records import Check, Figure, Verdict
 from skmoe.tables.relations import RelationKind
 
@@ -91,15 +90,13 @@ def _errors(data: ReportData) -> Check | None:
     found = data.evaluation
     if isinstance(found, str):
         return None
-    of_classes = isinstance(found.mixture, EvaluatedClasses)
-    loss, called = ("log_loss", "log loss") if of_classes else ("rmse", "root mean squared error")
-    ours, simplest = float(getattr(found.mixture, loss)), next(iter(found.baselines), None)
-    finding, verdict, text = f"{called} {three_digits(ours)}", Verdict.FINE, "They are better than the mean of all."
+    ours, simplest = found.mixture.loss, next(iter(found.baselines), None)
+    finding, verdict = f"{found.mixture.LOSS[1]} {three_digits(ours)}", Verdict.FINE
+    text = "They are better than the mean of all."
     if simplest is not None:
-        theirs = float(getattr(simplest, loss))
-        finding += f", of {simplest.method} {three_digits(theirs)}"
+        finding += f", of {simplest.method} {three_digits(simplest.loss)}"
         text = f"They are better than those of {simplest.method}."
-        if ours > (1 - SAME) * theirs:
+        if ours > (1 - SAME) * simplest.loss:
             verdict, text = Verdict.NOTE, f"They are about as good as those of {simplest.method}."
     if found.shortfall:
         verdict, text = Verdict.CAREFUL, f"{found.shortfall}."
@@ -117,7 +114,7 @@ def _coverage(data: ReportData) -> Check | None:
 
 def _about_probabilities(mixture: EvaluatedClasses) -> Check:
     """Check whether the most probable class is observed as often as its probability says."""
-    found = mixture.sureness
+    found = mixture.confidence
     verdict = OF_PROBABILITIES[found.verdict]
     far = f", as far as {found.n:,} rows can tell" if verdict is Verdict.FINE else ""
     return Check("Probabilities on rows held out", found.finding, f"{found.verdict.value}{far}.", verdict)

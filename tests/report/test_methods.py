@@ -8,9 +8,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from command_line import run, simulated_table
-from skmoe.report.held_out import OF_NUMBERS
-from skmoe.report.held_out_classes import of_classes
-from skmoe.report.held_out_counts import OF_COUNTS_OVER_EXPOSURE
+from skmoe.report.methods import OF_COUNTS, OF_COUNTS_OVER_EXPOSURE, OF_NUMBERS, of_classes
 
 
 def threads():
@@ -45,7 +43,9 @@ def test_every_baseline_is_fitted_and_predicts_on_one_thread(seen):
     X, label = rng.normal(size=(60, 2)), rng.integers(0, 2, size=60).astype(float)
     counts = np.column_stack([rng.poisson(3, size=60), np.ones(60)])
     with threadpool_limits(3):
-        for methods, y in ((OF_NUMBERS, X[:, 0]), (OF_COUNTS_OVER_EXPOSURE, counts), (of_classes(2), label)):
+        outputs = (X[:, 0], counts[:, 0], counts, label)
+        compared = (OF_NUMBERS, OF_COUNTS, OF_COUNTS_OVER_EXPOSURE, of_classes(2))
+        for methods, y in zip(compared, outputs, strict=True):
             for fit in methods.baselines:
                 fit(X, y, None)(X, y)
         assert {number for _, number in threads()} == {3}  # given back

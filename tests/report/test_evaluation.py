@@ -12,10 +12,11 @@ from sklearn.model_selection import KFold
 
 from report.pages import problem, table_with_text
 from skmoe import MoERegressor
-from skmoe.report import held_out
+from skmoe.report import evaluation
 from skmoe.report.data import report_data
 from skmoe.report.evaluated import EvaluatedNumbers
-from skmoe.report.held_out import OF_NUMBERS, Evaluation, Protocol, cross_fitted, evaluated_on_test
+from skmoe.report.evaluation import Evaluation, Protocol, cross_fitted, evaluated_on_test
+from skmoe.report.methods import OF_NUMBERS
 from skmoe.report.rows import Rows
 from skmoe.report.sections import overview, prediction, trust
 
@@ -67,7 +68,7 @@ def test_every_row_is_predicted_by_fits_to_the_other_folds(model, data):
     assert np.isnan(found.baselines[1].inside(0.9))
 
 
-def test_rivals_never_see_the_rows_they_are_judged_on(model, data, fitted_rows):
+def test_baselines_never_see_the_rows_they_are_evaluated_on(model, data, fitted_rows):
     (X, y), (X_test, y_test) = data, problem(200, 5)
     rows, test = Rows.of(model, X, y), Rows.of(model, X_test, y_test)
     for given, folds, evaluated, outputs in ((rows, 5, None, y), (rows, 5, test, y_test), (None, 5, test, y_test)):
@@ -85,7 +86,7 @@ def test_rivals_never_see_the_rows_they_are_judged_on(model, data, fitted_rows):
         assert found.baselines
 
 
-def test_model_is_judged_on_test_rows_as_it_is(model, data):
+def test_model_is_evaluated_on_test_rows_as_it_is(model, data):
     X_test, y_test = problem(200, 5)
     for rows in (None, Rows.of(model, *data)):
         found = evaluated_on_test(model, rows, Rows.of(model, X_test, y_test), 5, OF_NUMBERS)
@@ -96,7 +97,7 @@ def test_model_is_judged_on_test_rows_as_it_is(model, data):
     assert found.baselines[0].r2 == pytest.approx(r2_score(y_test, line.predict(X_test)))
 
 
-def test_rivals_are_left_out_where_there_is_nothing_to_fit_them_to(model):
+def test_baselines_are_left_out_where_there_is_nothing_to_fit_them_to(model):
     few = Rows.of(model, *problem(15, 5))
     assert evaluated_on_test(model, None, few, 5, OF_NUMBERS).baselines == ()
     given = report_data(model, None, None, None, problem(15, 5))
@@ -117,7 +118,7 @@ def test_section_says_how_rows_were_held_out(model, data):
     assert "were fitted to the given rows of the fit, and predict the same held-out rows" in both
 
 
-def test_average_is_judged_as_an_average(data):
+def test_average_is_evaluated_as_an_average(data):
     X, y = data[0][:240], data[1][:240]
     averaged = MoERegressor(2, averaging=4, random_state=0).fit(X, y)
     found = cross_fitted(averaged, Rows.of(averaged, X, y), 2, OF_NUMBERS)
@@ -192,10 +193,10 @@ def test_few_rows_are_said_to_be_too_few(model):
     assert prediction(report_data(model, X, same, None, None, 2)).paragraphs == (said,)
 
 
-def test_large_tables_are_judged_and_shown_by_some_rows(model, monkeypatch):
+def test_large_tables_are_evaluated_and_shown_by_some_rows(model, monkeypatch):
     monkeypatch.setattr("skmoe.report.rows.MOST_ROWS", 500)
-    monkeypatch.setattr(held_out, "CROSS_WORK", 200 * model.n_parameters_)
-    monkeypatch.setattr(held_out, "CROSS_ROWS", 20)
+    monkeypatch.setattr(evaluation, "CROSS_WORK", 200 * model.n_parameters_)
+    monkeypatch.setattr(evaluation, "CROSS_ROWS", 20)
     X, y = problem(1200, 3)
     given = report_data(model, X, y, None, None, 2)
     assert (given.rows.n, given.rows.total, given.evaluation.n) == (500, 1200, 200)
@@ -218,8 +219,8 @@ def test_trust_says_whether_intervals_hold_what_they_should(model, data, monkeyp
     given = report_data(model, None, None, None, problem(400, 5))
     z = np.random.default_rng(0).normal(size=400) / scale
     evaluated = EvaluatedNumbers("mixture of experts", z, np.zeros(400), ndtr(z), np.zeros((400, 2)), np.zeros(400))
-    methods = replace(held_out.OF_NUMBERS, mixture=lambda *_: evaluated)
-    monkeypatch.setattr("skmoe.report.data.OF_NUMBERS", methods)
+    methods = replace(OF_NUMBERS, mixture=lambda *_: evaluated)
+    monkeypatch.setattr("skmoe.report.methods.OF_NUMBERS", methods)
     check = next(c for c in trust(given).checks if c.name == "Intervals on rows held out")
     assert check.verdict == verdict
     assert words in check.text
@@ -237,7 +238,7 @@ def test_all_rows_are_held_out_while_rows_times_parameters_are_few():
     np.testing.assert_allclose(found.mixture.predicted[test], again.predict(X[test]), rtol=1e-7)
 
 
-def test_model_chosen_by_auto_is_judged_with_its_number_of_experts(data):
+def test_model_chosen_by_auto_is_evaluated_with_its_number_of_experts(data):
     X, y = data[0][:200], data[1][:200]
     model = MoERegressor("auto", random_state=0).fit(X, y)
     found = cross_fitted(model, Rows.of(model, X, y), 2, OF_NUMBERS)

@@ -1,9 +1,10 @@
-"""Compare a model with least squares and boosting on rows that none of them was fitted to."""
+"""Evaluate a model and the methods it is compared with on rows that none of them was fitted to."""
 
 from __future__ import annotations
 
+import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
@@ -12,32 +13,18 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import KFold
 
 from skmoe.estimators.base import MixtureOfExperts
-from skmoe.report.baselines import boosting, least_squares
-from skmoe.report.evaluated import Evaluate, EvaluatedNumbers, Fit
+from skmoe.report.evaluated import Evaluate, Fit
+from skmoe.report.methods import Methods, TooFewRowsError
 from skmoe.report.rows import Rows, evenly_spaced
 from skmoe.tables.chosen import chosen_inputs
 
-__all__ = [
-    "OF_NUMBERS",
-    "Evaluation",
-    "Methods",
-    "Protocol",
-    "TooFewRowsError",
-    "affordable_rows",
-    "cross_fitted",
-    "evaluated_on_test",
-]
+__all__ = ["Evaluation", "Protocol", "affordable_rows", "cross_fitted", "evaluated_on_test", "fold_by_fold"]
 
 CROSS_WORK = 10_000_000  # rows times parameters up to which models are fitted to again: a minute or two for five folds
 CROSS_ROWS = 2000  # rows that are always affordable
 LEAST_ROWS = 20  # below which rows are not held out
-
-
-class TooFewRowsError(ValueError):
-    """Some of the rows are too few for the model."""
 
 
 class Protocol(Enum):
@@ -46,18 +33,6 @@ class Protocol(Enum):
     CROSS_FITTED = "all methods were fitted to the other folds of the rows"
     TEST = "baselines were fitted to the rows of the fit"
     TEST_ALONE = "baselines were fitted to the other folds of the test rows"
-
-
-@dataclass(frozen=True)
-class Methods:
-    """Methods to compare: evaluation of the mixture, baselines, the simplest first, and the split of rows into folds.
-
-    `folds` takes outputs, the number of folds and a seed.
-    """
-
-    mixture: Callable[[Any, np.ndarray, np.ndarray], Any]
-    baselines: tuple[Fit, ...]
-    folds: Callable[[np.ndarray, int, int], Iterator[tuple[np.ndarray, np.ndarray]]]
 
 
 @dataclass(frozen=True)
@@ -122,12 +97,11 @@ def cross_fitted(model: MixtureOfExperts, rows: Rows, folds: int, methods: Metho
         return partial(methods.mixture, fits[-1])
 
     try:
-        splits = list(methods.folds(y, folds, _seed(model)))
-        found = [_cross_predicted(fit, X, y, weight, splits) for fit in (refit, *methods.baselines)]
+        found = _cross_predicted((refit, *methods.baselines), X, y, weight, methods.folds(y, folds, _seed(model)))
     except TooFewRowsError as error:
         return f"The model could not be fitted to part of the rows: {error}."
     unfinished = sum(not fit.converged_ for fit in fits)
-    return Evaluation(Protocol.CROSS_FITTED, tuple(found), folds, rows.total, unfinished)
+    return Evaluation(Protocol.CROSS_FITTED, found, folds, rows.total, unfinished)
 
 
 def evaluated_on_test(
@@ -141,12 +115,11 @@ def evaluated_on_test(
     y = _outputs(test)
     mixture = methods.mixture(model, test.values, y)
     if rows is not None and rows.outputs is not None:
-        others = [fit(rows.values, rows.outputs, rows.weight)(test.values, y) for fit in methods.baselines]
+        others = tuple(fit(rows.values, rows.outputs, rows.weight)(test.values, y) for fit in methods.baselines)
         return Evaluation(Protocol.TEST, (mixture, *others), 0, test.total)
     if folds < 2 or len(y) < max(LEAST_ROWS, 2 * folds):
         return Evaluation(Protocol.TEST_ALONE, (mixture,), 0, test.total)
-    splits = list(methods.folds(y, folds, _seed(model)))
-    others = [_cross_predicted(fit, test.values, y, None, splits) for fit in methods.baselines]
+    others = _cross_predicted(methods.baselines, test.values, y, None, methods.folds(y, folds, _seed(model)))
     return Evaluation(Protocol.TEST_ALONE, (mixture, *others), folds, test.total)
 
 
@@ -167,24 +140,27 @@ def _outputs(rows: Rows) -> np.ndarray:
 
 
 def _cross_predicted(
-    fit: Fit,
-    X: np.ndarray,
-    y: np.ndarray,
-    weight: np.ndarray | None,
-    folds: Sequence[tuple[np.ndarray, np.ndarray]],
-) -> Any:
-    """Predict each row by a model that was fitted to the other folds."""
-    predicted = []
-    for train, test in folds:
+    fits: Sequence[Fit], X: np.ndarray, y: np.ndarray, weight: np.ndarray | None, splits: Iterable[Any]
+) -> tuple[Any, ...]:
+    """Predict each row by fits to the other folds; a record for each method, its rows as they are given."""
+    splits = list(splits)
+    order = np.argsort(np.concatenate([test for _, test in splits]))
+    by_method = zip(*fold_by_fold(fits, X, y, weight, splits), strict=True)
+    return tuple(replace(first.joined(others, order), weight=weight) for first, *others in by_method)
+
+
+def fold_by_fold(
+    fits: Sequence[Fit], X: np.ndarray, y: np.ndarray, weight: np.ndarray | None, splits: Iterable[Any]
+) -> list[list[Any]]:
+    """Fit each method to the rows outside of a fold and evaluate it on those inside; a list for each fold."""
+
+    def evaluated(fit: Fit, train: np.ndarray, test: np.ndarray) -> Any:
+        start = time.perf_counter()
         evaluate = fit(X[train], y[train], None if weight is None else weight[train])
-        predicted.append(evaluate(X[test], y[test]))
-    order = np.argsort(np.concatenate([test for _, test in folds]))
-    return replace(predicted[0].joined(predicted[1:], order), weight=weight)
+        seconds = time.perf_counter() - start
+        return replace(evaluate(X[test], y[test]), seconds=seconds)
 
-
-def _split(y: np.ndarray, folds: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Split rows into folds, alike for every method."""
-    return KFold(folds, shuffle=True, random_state=seed).split(y[:, None])
+    return [[evaluated(fit, train, test) for fit in fits] for train, test in splits]
 
 
 def _refitted(model: MixtureOfExperts, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Any:
@@ -200,22 +176,3 @@ def _refitted(model: MixtureOfExperts, X: np.ndarray, y: np.ndarray, weight: np.
             return again.fit(X, y, sample_weight=weight)
         except ValueError as error:  # some of the rows may be too few for what all rows allow
             raise TooFewRowsError(str(error)) from error
-
-
-def _of_mixture(model: MixtureOfExperts, X: np.ndarray, y: np.ndarray) -> EvaluatedNumbers:
-    distribution = model._distribution()
-    pit = distribution.cdf(X, y)
-    if distribution.family.discrete:  # randomised within the probability of each output, PIT values are uniform
-        below = distribution.cdf(X, y - 1)
-        pit = below + np.random.default_rng(0).random(len(y)) * (pit - below)
-    return EvaluatedNumbers(
-        "mixture of experts",
-        y,
-        distribution.mean(X),
-        pit,
-        distribution.interval(X, 0.9),
-        distribution.log_density(X, y),
-    )
-
-
-OF_NUMBERS = Methods(_of_mixture, (least_squares, boosting), _split)
