@@ -59,9 +59,10 @@ def test_many_levels_are_put_together():
     from skmoe.plots.regime import _shares
 
     held = np.eye(14)[np.repeat(np.arange(14), np.arange(15, 1, -1))]
-    found = _shares(Input("town", tuple(range(13)), tuple("abcdefghijklmn")), held[:, 1:], np.ones(len(held)), False)
-    assert found.labels == (*"abcdefghi", "5 others")
-    np.testing.assert_allclose([found.all_rows.sum(), found.its_rows.sum()], 1.0)
+    town = Input("town", tuple(range(13)), tuple("abcdefghijklmn"))
+    _, labels, all_rows, its_rows, _ = _shares(town, held[:, 1:], np.ones(len(held)), False)
+    assert labels == (*"abcdefghi", "5 others")
+    np.testing.assert_allclose([all_rows.sum(), its_rows.sum()], 1.0)
 
 
 def test_range_is_refused_where_no_input_decides_or_is_known(broken):

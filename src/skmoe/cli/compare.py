@@ -161,7 +161,7 @@ def _compared(
 
     def fit(model: Any, models: list[Any], X: Any, y: Any, name: str) -> Any:
         models.append(fit_watched(model, X, y, what=f"fold {len(models) + 1} of {folds}, {name}"))
-        if models[-1].history_["interrupted"]:  # an estimate of error from half a fit would be no use
+        if models[-1].record_.search.interrupted:  # an estimate of error from half a fit would be no use
             raise KeyboardInterrupt
         return lambda X, y: replace(compared.mixture(models[-1], X, y), method=name)
 

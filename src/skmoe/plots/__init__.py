@@ -5,16 +5,14 @@ Displays are in scikit-learn's manner: ``from_estimator`` computes the numbers, 
 numbers come without it. `to_svg` turns a display into a picture for a page, light or dark.
 """
 
-from skmoe.plots.calibration import CalibrationDisplay
 from skmoe.plots.classes import ExpertProbabilityDisplay, ProbabilityDisplay
 from skmoe.plots.coefficients import CoefficientsDisplay
 from skmoe.plots.gate import GateDisplay
 from skmoe.plots.outputs import BandDisplay, ResponsibilityDisplay
-from skmoe.plots.predictions import PredictionDisplay
+from skmoe.plots.predictions import CalibrationDisplay, PredictionDisplay
+from skmoe.plots.probabilities import ReliabilityDisplay, SeparationDisplay
 from skmoe.plots.regime import ExpertDisplay, RangeDisplay
-from skmoe.plots.reliability import ReliabilityDisplay
 from skmoe.plots.search import ChoiceDisplay, SpectrumDisplay, TraceDisplay
-from skmoe.plots.separation import SeparationDisplay
 from skmoe.plots.style import expert_colors, expert_styles
 from skmoe.plots.svg import to_svg
 

@@ -23,15 +23,17 @@ from skmoe.plots.reading import (
 from skmoe.plots.regime import check_expert, input_of_expert
 from skmoe.plots.style import (
     Display,
+    draw_expert,
+    draw_line,
     expert_colors,
     expert_styles,
     ink,
     label,
     legend_above,
     legend_name,
-    mark_places,
+    mark_input,
+    name_axes,
     others_typical,
-    plain_text,
 )
 
 __all__ = ["ExpertProbabilityDisplay", "ProbabilityDisplay"]
@@ -95,15 +97,6 @@ class ExpertProbabilityDisplay(Display):
             Which expert, from 0.
         feature : str or int, optional
             Name or index of a column, by default the one with the largest effect over the expert's rows.
-        ax : matplotlib Axes, optional
-            Where to draw; by default in a new figure.
-        draw : bool
-            Whether to draw at once.
-
-        Returns
-        -------
-        ExpertProbabilityDisplay
-            The display; its numbers are attributes.
         """
         names = class_names(model)
         X, codes = rows_and_outputs(model, X, y)
@@ -126,29 +119,18 @@ class ExpertProbabilityDisplay(Display):
         color = expert_colors(i + 1)[i]
         return cls(i, called, one, one.places, line.T, x, shares.T, errors.T, color)._drawn(ax, draw)
 
-    def _draw(self, *axes: Any) -> None:
-        (ax,) = axes
+    def _draw(self, ax: Any) -> None:
         for c, style in enumerate(expert_styles(len(self.names))):
             bounds = np.clip(self.shares[c] + np.array([[-1.0], [1.0]]) * self.errors[c], 0.0, 1.0)
             ax.vlines(self.x, *bounds, color=self.color, alpha=0.6, linewidth=1.4)
             how = {"marker": style["marker"], "markersize": 5, "alpha": 0.8, "linestyle": "none"}
-            ax.plot(
-                self.x,
-                np.clip(self.shares[c], 0.0, 1.0),
-                color=self.color,
-                label=legend_name(self.names[c], 12),
-                **how,
-            )
-            if self.input.discrete:
-                half, known = 0.3 * self.input.step, np.isfinite(self.lines[c])
-                ax.hlines(self.lines[c][known], self.grid[known] - half, self.grid[known] + half, color=ink(ax))
-            else:
-                ax.plot(self.grid, self.lines[c], color=ink(ax), linewidth=2)
-        if self.input.discrete:
-            mark_places(ax.xaxis, self.grid, self.input.labels)
+            shares, name = np.clip(self.shares[c], 0.0, 1.0), legend_name(self.names[c], 12)
+            ax.plot(self.x, shares, color=self.color, label=name, **how)
+            draw_line(ax, self.input, self.lines[c])
+        mark_input(ax.xaxis, self.input)
         ax.set_ylim(-0.03, 1.03)
         what = f"probability of {label(self.names[0], 14)}" if len(self.names) == 1 else "probability"
-        plain_text(ax.set_xlabel(label(self.input.name, 34)), ax.set_ylabel(what))
+        name_axes(ax, label(self.input.name, 34), what)
         if len(self.names) > 1:
             legend_above(ax, columns=2)  # two side by side fit the narrowest picture
 
@@ -212,15 +194,6 @@ class ProbabilityDisplay(Display):
             Name or index of a column; a column of text by the name it has in the table.
         grid_resolution : int
             Values along the column.
-        ax : matplotlib Axes, optional
-            Where to draw; by default in a new figure.
-        draw : bool
-            Whether to draw at once.
-
-        Returns
-        -------
-        ProbabilityDisplay
-            The display; its numbers are attributes.
         """
         names = class_names(model)
         X = rows(model, X)
@@ -233,16 +206,12 @@ class ProbabilityDisplay(Display):
         called = [names[c] for c in drawn]
         return cls(one, one.places, called, typical, P, experts, expert_names(model))._drawn(ax, draw)
 
-    def _draw(self, *axes: Any) -> None:
-        (ax,) = axes
+    def _draw(self, ax: Any) -> None:
         alone = len(self.names) == 1
         lines = "none" if self.input.discrete else "-"
         if alone and len(self.experts) > 1:
             for i, style in enumerate(expert_styles(len(self.experts))):
-                how: dict[str, Any] = {"linestyle": style["linestyle"], "linewidth": 1.2}
-                if self.input.discrete:
-                    how = {"linestyle": "none", "marker": style["marker"]}
-                ax.plot(self.grid, self.experts[i, 0], color=style["color"], label=self.expert_names[i], **how)
+                draw_expert(ax, self.input, self.experts[i, 0], style, self.expert_names[i])
         for c, style in enumerate(expert_styles(len(self.names))):
             color = ink(ax) if alone else style["color"]
             marker = style["marker"] if self.input.discrete else ""
@@ -250,9 +219,8 @@ class ProbabilityDisplay(Display):
             ax.plot(
                 self.grid, self.probabilities[c], color=color, linewidth=2, linestyle=lines, marker=marker, label=name
             )
-        if self.input.discrete:
-            mark_places(ax.xaxis, self.grid, self.input.labels)
+        mark_input(ax.xaxis, self.input)
         ax.set_ylim(-0.02, 1.02)
         what = f"probability of {label(self.names[0], 18)}" if alone else "probability"
-        plain_text(ax.set_xlabel(others_typical(self.input.name, len(self.typical))), ax.set_ylabel(what))
+        name_axes(ax, others_typical(self.input.name, len(self.typical)), what)
         legend_above(ax)

@@ -78,15 +78,6 @@ class CoefficientsDisplay(Display):
             units can be compared.
         robust : bool
             Whether intervals are from the sandwich formula.
-        ax : matplotlib Axes, optional
-            Where to draw; by default in a new figure.
-        draw : bool
-            Whether to draw at once.
-
-        Returns
-        -------
-        CoefficientsDisplay
-            The display; its numbers are attributes.
         """
         check_model(model)
         k, d, m = model.n_experts_, model.gate_coef_.shape[1], model.parameters_.family.predictors
@@ -130,8 +121,7 @@ class CoefficientsDisplay(Display):
     def _size(self) -> tuple[float, float]:
         return 6.4, max(2.4, 1.2 + len(self.names) * (0.16 + 0.13 * len(self.coefficients)))
 
-    def _draw(self, *axes: Any) -> None:
-        (ax,) = axes
+    def _draw(self, ax: Any) -> None:
         k, m = self.coefficients.shape
         places = np.arange(m)
         ax.axvline(0.0, color=ink(ax), linewidth=0.8, alpha=0.6)

@@ -11,14 +11,15 @@ from skmoe.estimators.base import MixtureOfExperts
 from skmoe.plots.reading import Along, along, check_whole, expert_names, rows, typical_row
 from skmoe.plots.style import (
     Display,
+    draw_expert,
     expert_colors,
     expert_styles,
     ink,
     label,
     legend_above,
-    mark_places,
+    mark_input,
+    name_axes,
     others_typical,
-    plain_text,
 )
 
 __all__ = ["GateDisplay"]
@@ -73,15 +74,6 @@ class GateDisplay(Display):
             Names or indices of columns; a column of text by the name it has in the table.
         grid_resolution : int
             Values along each column.
-        ax : matplotlib Axes, optional
-            Where to draw; by default in a new figure.
-        draw : bool
-            Whether to draw at once.
-
-        Returns
-        -------
-        GateDisplay
-            The display; its numbers are attributes.
         """
         X = rows(model, X)
         asked = list(features) if np.iterable(features) and not isinstance(features, str) else [features]
@@ -100,8 +92,7 @@ class GateDisplay(Display):
         names, grid = [one.name for one in inputs], [one.places for one in inputs]
         return cls(inputs, names, grid, P, typical, expert_names(model))._drawn(ax, draw)
 
-    def _draw(self, *axes: Any) -> None:
-        (ax,) = axes
+    def _draw(self, ax: Any) -> None:
         if len(self.grid) == 2:
             self._map(ax)
             return
@@ -110,20 +101,12 @@ class GateDisplay(Display):
         else:
             self._curves(ax)
         ax.set_ylim(-0.02, 1.02)
-        ax.set_ylabel("probability of the expert")
-        plain_text(ax.set_xlabel(others_typical(self.names[0], len(self.typical))))
+        name_axes(ax, others_typical(self.names[0], len(self.typical)), "probability of the expert")
         legend_above(ax)
 
     def _curves(self, ax: Any) -> None:
         for i, style in enumerate(expert_styles(self.probabilities.shape[-1])):
-            ax.plot(
-                self.grid[0],
-                self.probabilities[:, i],
-                color=style["color"],
-                linestyle=style["linestyle"],
-                linewidth=2,
-                label=self.expert_names[i],
-            )
+            draw_expert(ax, self.inputs[0], self.probabilities[:, i], style, self.expert_names[i], width=2)
 
     def _bars(self, ax: Any) -> None:
         one = self.inputs[0]
@@ -132,7 +115,7 @@ class GateDisplay(Display):
             height = self.probabilities[:, i]
             ax.bar(one.places, height, 0.6 * one.step, bottom=below, color=color, label=self.expert_names[i])
             below = below + height
-        mark_places(ax.xaxis, one.places, one.labels)
+        mark_input(ax.xaxis, one)
 
     def _map(self, ax: Any) -> None:
         from matplotlib.colors import to_rgb
@@ -159,8 +142,7 @@ class GateDisplay(Display):
             place = [values[s] for values, s in zip(self.grid, spot, strict=True)]
             ax.text(*place, str(i + 1), color=ink(ax), ha="center", va="center", fontweight="bold")
         for axis, one in zip((ax.xaxis, ax.yaxis), self.inputs, strict=True):
-            if one.discrete:
-                mark_places(axis, one.places, one.labels)
-        plain_text(ax.set_xlabel(label(self.names[0])), ax.set_ylabel(label(self.names[1])))
+            mark_input(axis, one)
+        name_axes(ax, label(self.names[0]), label(self.names[1]))
         patches = [Patch(color=c, label=name) for c, name in zip(colors, self.expert_names, strict=True)]
         legend_above(ax, handles=patches)

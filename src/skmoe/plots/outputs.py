@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -25,16 +25,21 @@ from skmoe.plots.reading import (
     typical_row,
 )
 from skmoe.plots.style import (
+    MANY,
     POINT_GREY,
     Display,
+    draw_dots,
+    draw_expert,
+    draw_line,
     expert_colors,
     expert_styles,
     ink,
     label,
     legend_above,
+    mark_input,
     mark_places,
+    name_axes,
     others_typical,
-    plain_text,
 )
 
 __all__ = ["BandDisplay", "ResponsibilityDisplay"]
@@ -100,15 +105,6 @@ class ResponsibilityDisplay(Display):
             Most rows drawn; of more, so many are chosen at random.
         random_state : int, RandomState, Generator or None
             Seed of that choice.
-        ax : matplotlib Axes, optional
-            Where to draw; by default in a new figure.
-        draw : bool
-            Whether to draw at once.
-
-        Returns
-        -------
-        ResponsibilityDisplay
-            The display; its numbers are attributes.
         """
         called = output_name(y, target)
         X, y = rows_and_outputs(model, X, y)
@@ -122,8 +118,7 @@ class ResponsibilityDisplay(Display):
         classes = outcome_names(model)
         return cls(chosen, x, y[chosen], R, colors, one, expert_names(model), called, classes)._drawn(ax, draw)
 
-    def _draw(self, *axes: Any) -> None:
-        (ax,) = axes
+    def _draw(self, ax: Any) -> None:
         owner, y = np.argmax(self.responsibilities, axis=1), self.y
         if self.classes:  # rows of one class are moved apart
             y = y + 2 * JITTER * np.random.default_rng(0).uniform(-1, 1, len(y))
@@ -137,15 +132,14 @@ class ResponsibilityDisplay(Display):
                 s=16,
                 alpha=0.8,
                 linewidths=0,
-                rasterized=len(self.x) > 500,  # thousands of marks would make a vector file huge
+                rasterized=len(self.x) > MANY,
             )
             # an entry of its own: the first row's colour may be a blend
             ax.plot([], [], color=style["color"], marker=style["marker"], linestyle="none", label=self.expert_names[i])
-        if self.input.discrete:
-            mark_places(ax.xaxis, self.input.places, self.input.labels)
+        mark_input(ax.xaxis, self.input)
         if self.classes:
             mark_places(ax.yaxis, np.arange(float(len(self.classes))), self.classes)
-        plain_text(ax.set_xlabel(label(self.input.name)), ax.set_ylabel(label(self.target)))
+        name_axes(ax, label(self.input.name), label(self.target))
         legend_above(ax)
 
 
@@ -209,15 +203,6 @@ class BandDisplay(Display):
             Probabilities that a new y falls into each band.
         grid_resolution : int
             Values along the column.
-        ax : matplotlib Axes, optional
-            Where to draw; by default in a new figure.
-        draw : bool
-            Whether to draw at once.
-
-        Returns
-        -------
-        BandDisplay
-            The display; its numbers are attributes.
         """
         called = output_name(y, target)
         needs_numbers(model, "ProbabilityDisplay")
@@ -242,61 +227,31 @@ class BandDisplay(Display):
             display.x, display.y = one.place(X[chosen], jitter=True), y[chosen]
         return display._drawn(ax, draw)
 
-    def _draw(self, *axes: Any) -> None:
-        (ax,) = axes
-        if self.x is not None:
-            ax.plot(
-                self.x,
-                self.y,
-                linestyle="none",
-                marker=".",
-                markersize=4,
-                markeredgewidth=0,
-                color=POINT_GREY,
-                alpha=0.6,
-                rasterized=len(self.x) > 500,
-            )
-        if self.input.discrete:
-            self._bars(ax)
-        else:
-            self._bands(ax)
+    def _draw(self, ax: Any) -> None:
+        if self.x is not None and self.y is not None:
+            draw_dots(ax, self.x, self.y, markersize=4, color=POINT_GREY, alpha=0.6)
+        self._bands(ax)
         # an expert's line may run far off where the gate rules it out: it does not set the scale
         shown = np.concatenate([self.mean, *(band.ravel() for band in self.bands.values())])
         shown = shown if self.y is None else np.concatenate([shown, self.y])
         margin = 0.05 * (shown.max() - shown.min()) or 1.0
         ax.set_ylim(shown.min() - margin, shown.max() + margin)
-        plain_text(ax.set_xlabel(others_typical(self.input.name, len(self.typical))), ax.set_ylabel(label(self.target)))
+        name_axes(ax, others_typical(self.input.name, len(self.typical)), label(self.target))
         legend_above(ax)
 
-    def _shades(self, ax: Any) -> Iterator[np.ndarray]:
-        """Yield bands, the widest first; each gets its entry in the legend once it is drawn."""
-        for depth, (coverage, band) in enumerate(reversed(self.bands.items()), start=1):
-            yield band
-            # bands lie on each other: the legend shows the shade that comes out
-            shade = 1 - (1 - SHADE) ** depth
-            ax.fill_between([], [], color=ink(ax), alpha=shade, linewidth=0, label=f"{100 * coverage:g}% band")
-
     def _bands(self, ax: Any) -> None:
-        for band in self._shades(ax):
-            ax.fill_between(self.grid, *band.T, color=ink(ax), alpha=SHADE, linewidth=0)
-        for i, style in enumerate(expert_styles(self.experts.shape[1])):
-            ax.plot(
-                self.grid,
-                self.experts[:, i],
-                color=style["color"],
-                linestyle=style["linestyle"],
-                linewidth=1.2,
-                label=self.expert_names[i],
-            )
-        ax.plot(self.grid, self.mean, color=ink(ax), linewidth=2, label="mean")
-
-    def _bars(self, ax: Any) -> None:
-        step, k = self.input.step, self.experts.shape[1]
-        for band in self._shades(ax):
-            ax.bar(self.grid, band[:, 1] - band[:, 0], 0.5 * step, band[:, 0], color=ink(ax), alpha=SHADE, linewidth=0)
+        one, k = self.input, self.experts.shape[1]
+        for depth, (coverage, band) in enumerate(reversed(self.bands.items()), start=1):  # the widest first
+            how = {"color": ink(ax), "alpha": SHADE, "linewidth": 0}
+            if one.discrete:
+                ax.bar(self.grid, band[:, 1] - band[:, 0], 0.5 * one.step, band[:, 0], **how)
+            else:
+                ax.fill_between(self.grid, *band.T, **how)
+            # bands lie on each other: the legend shows the shade that comes out
+            how["alpha"] = 1 - (1 - SHADE) ** depth
+            ax.fill_between([], [], label=f"{100 * coverage:g}% band", **how)
         for i, style in enumerate(expert_styles(k)):
-            offset = 0.4 * step * ((i + 0.5) / k - 0.5)
-            how = {"color": style["color"], "marker": style["marker"], "linestyle": "none"}
-            ax.plot(self.grid + offset, self.experts[:, i], label=self.expert_names[i], **how)
-        mark_places(ax.xaxis, self.grid, self.input.labels)
-        ax.hlines(self.mean, self.grid - 0.25 * step, self.grid + 0.25 * step, color=ink(ax), label="mean")
+            offset = 0.4 * one.step * ((i + 0.5) / k - 0.5) if one.discrete else 0.0
+            draw_expert(ax, one, self.experts[:, i], style, self.expert_names[i], offset=offset)
+        mark_input(ax.xaxis, one)
+        draw_line(ax, one, self.mean, half=0.25, name="mean")

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from skmoe.arrays.blocks import in_memory
 from skmoe.arrays.namespaces import to_numpy
 from skmoe.estimators.base import MixtureOfExperts
-from skmoe.inference import Input, feature_names, inputs_of
+from skmoe.inference import feature_names, inputs_of
 from skmoe.inference.class_confidence import outcome_names
 from skmoe.inference.formatting import short
 from skmoe.tables.chosen import GivenColumns
@@ -27,7 +27,6 @@ __all__ = [
     "classes_to_draw",
     "column",
     "expert_names",
-    "feature_of",
     "needs_numbers",
     "output_name",
     "rows",
@@ -40,7 +39,7 @@ MOST_CLASSES = 4  # lines that can be told apart in one picture
 JITTER = 0.14  # half the width over which rows of one value are moved apart, as a share of the distance between values
 
 
-def check_model(model: MixtureOfExperts) -> None:
+def check_model(model: Any) -> None:
     """Refuse what is not fitted, or is no mixture of experts."""
     check_is_fitted(model)
     if not hasattr(model, "parameters_") or not hasattr(model, "record_"):
@@ -82,11 +81,11 @@ def class_names(model: MixtureOfExperts) -> list[str]:
     return list(names)
 
 
-def classes_to_draw(weight: np.ndarray, most: int = MOST_CLASSES) -> list[int]:
+def classes_to_draw(weight: np.ndarray) -> list[int]:
     """Choose of two classes the second, which determines the other; of more those with most weight (C,), in order."""
     if len(weight) == 2:
         return [1]
-    return sorted(np.argsort(-weight, kind="stable")[:most].tolist())
+    return sorted(np.argsort(-weight, kind="stable")[:MOST_CLASSES].tolist())
 
 
 def _on_the_host(values: Any) -> np.ndarray:
@@ -182,11 +181,6 @@ class Along:
     def at(self, places: np.ndarray) -> Along:
         """Return the input at other places of a continuous axis."""
         return Along(self.name, self.columns, places[:, None], places)
-
-
-def feature_of(one: Input) -> str:
-    """Return the name by which `along` finds an input."""
-    return one.name
 
 
 def along(model: MixtureOfExperts, X: np.ndarray, feature: Any, resolution: int, name: str = "feature") -> Along:

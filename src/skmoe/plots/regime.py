@@ -16,14 +16,24 @@ from skmoe.plots.reading import (
     Along,
     along,
     check_whole,
-    feature_of,
     needs_numbers,
     output_name,
     rows,
     rows_and_outputs,
     some_rows,
 )
-from skmoe.plots.style import POINT_GREY, Display, expert_colors, ink, label, legend_above, mark_places, plain_text
+from skmoe.plots.style import (
+    POINT_GREY,
+    Display,
+    draw_dots,
+    draw_line,
+    expert_colors,
+    label,
+    legend_above,
+    mark_input,
+    mark_places,
+    name_axes,
+)
 
 __all__ = ["ExpertDisplay", "RangeDisplay", "check_expert", "input_of_expert"]
 
@@ -31,7 +41,6 @@ BINS = 24
 MOST_CATEGORIES = 10  # categories of a text that are drawn; the others share a bar
 GRID = 50
 FEW = 0.01  # share of an expert's rows below which it is not drawn at a value
-MANY = 500  # rows above which marks are drawn as pixels
 
 
 @dataclass(eq=False)
@@ -76,15 +85,6 @@ class RangeDisplay(Display):
         feature : str, optional
             Name of an input, by default the one that decides most about this expert, if a range of one tells its rows
             then this one.
-        ax : matplotlib Axes, optional
-            Where to draw; by default in a new figure.
-        draw : bool
-            Whether to draw at once.
-
-        Returns
-        -------
-        RangeDisplay
-            The display; its numbers are attributes.
         """
         X = rows(model, X)
         i = check_expert(model, expert)
@@ -102,8 +102,7 @@ class RangeDisplay(Display):
         found = _shares(inputs[feature], X, P, has_range)
         return cls(i, str(feature), *found, expert_colors(i + 1)[i])._drawn(ax, draw)
 
-    def _draw(self, *axes: Any) -> None:
-        (ax,) = axes
+    def _draw(self, ax: Any) -> None:
         if self.labels:
             places = np.arange(len(self.labels), dtype=float)
             ax.bar(places - 0.2, self.all_rows, 0.36, color=POINT_GREY, alpha=0.55, label="all rows")
@@ -117,23 +116,14 @@ class RangeDisplay(Display):
             ax.set_xlim(self.edges[0], self.edges[-1])
         ax.set_ylim(0, None)
         ax.set_yticks([])
-        ax.set_ylabel("share of the rows")
-        plain_text(ax.set_xlabel(label(self.name, 34)))
+        name_axes(ax, label(self.name, 34), "share of the rows")
         legend_above(ax)
 
 
-class _Shares(NamedTuple):
-    """Numbers that `RangeDisplay` draws, in its order."""
-
-    edges: np.ndarray
-    labels: tuple[str, ...]
-    all_rows: np.ndarray
-    its_rows: np.ndarray
-    range: tuple[float, float] | None
-
-
-def _shares(one: Input, X: np.ndarray, P: np.ndarray, has_range: bool) -> _Shares:
-    """Return bins or categories of an input, shares of all rows and of an expert's rows in them, and its range."""
+def _shares(
+    one: Input, X: np.ndarray, P: np.ndarray, has_range: bool
+) -> tuple[np.ndarray, tuple[str, ...], np.ndarray, np.ndarray, tuple[float, float] | None]:
+    """Return edges of bins or names of categories, shares of all rows and of an expert's in them, and its range."""
     all_rows, its_rows = np.full(len(P), 1 / len(P)), P / np.sum(P)
     found = one.membership(X)
     if found is not None:
@@ -144,7 +134,7 @@ def _shares(one: Input, X: np.ndarray, P: np.ndarray, has_range: bool) -> _Share
             kept, rest = order[: MOST_CATEGORIES - 1], order[MOST_CATEGORIES - 1 :]
             labels = (*(labels[j] for j in kept), f"{len(rest)} others")
             shares = np.column_stack([shares[:, kept], np.sum(shares[:, rest], axis=1)])
-        return _Shares(np.arange(len(labels) + 1.0), tuple(labels), shares[0], shares[1], None)
+        return np.arange(len(labels) + 1.0), tuple(labels), shares[0], shares[1], None
     values = X[:, one.columns[0]]
     low, high = np.quantile(values, (0.005, 0.995))  # outliers would compress the picture
     if not high > low:
@@ -159,7 +149,7 @@ def _shares(one: Input, X: np.ndarray, P: np.ndarray, has_range: bool) -> _Share
         left = low if np.mean(values < first) <= BEYOND else max(first, low)
         right = high if np.mean(values > last) <= BEYOND else min(last, high)
         span = (float(left), float(right))
-    return _Shares(edges, (), of_all, its, span)
+    return edges, (), of_all, its, span
 
 
 @dataclass(eq=False)
@@ -221,15 +211,6 @@ class ExpertDisplay(Display):
             Name or index of a column, by default the one with the largest effect over the expert's rows.
         target : str, optional
             Label of the output, by default the name of `y` if it has one.
-        ax : matplotlib Axes, optional
-            Where to draw; by default in a new figure.
-        draw : bool
-            Whether to draw at once.
-
-        Returns
-        -------
-        ExpertDisplay
-            The display; its numbers are attributes.
         """
         called = output_name(y, target)
         needs_numbers(model, "ExpertProbabilityDisplay")
@@ -251,19 +232,11 @@ class ExpertDisplay(Display):
         alone = X.shape[1] == len(one.columns)
         return cls(i, one, x, outputs, one.places, line, called, expert_colors(i + 1)[i], alone)._drawn(ax, draw)
 
-    def _draw(self, *axes: Any) -> None:
-        (ax,) = axes
-        how = {"linestyle": "none", "marker": ".", "markeredgewidth": 0, "rasterized": len(self.x) > MANY}
-        ax.plot(self.x, self.y, color=self.color, alpha=0.6, markersize=6, label="its rows", **how)
-        if self.input.discrete:
-            half = 0.3 * self.input.step
-            known = np.isfinite(self.line)
-            ends = (self.grid[known] - half, self.grid[known] + half)
-            ax.hlines(self.line[known], *ends, color=ink(ax), linewidth=2, label="the expert")
-            mark_places(ax.xaxis, self.grid, self.input.labels)
-        else:
-            ax.plot(self.grid, self.line, color=ink(ax), linewidth=2, label="the expert")
-        plain_text(ax.set_xlabel(label(self.input.name, 34)), ax.set_ylabel(label(self.target, 26)))
+    def _draw(self, ax: Any) -> None:
+        draw_dots(ax, self.x, self.y, color=self.color, alpha=0.6, markersize=6, label="its rows")
+        draw_line(ax, self.input, self.line, stroke=2, name="the expert")
+        mark_input(ax.xaxis, self.input)
+        name_axes(ax, label(self.input.name, 34), label(self.target, 26))
         legend_above(ax)
 
 
@@ -308,7 +281,7 @@ def _strongest_input(model: MixtureOfExperts, i: int, deviation: np.ndarray) -> 
     if not np.all(unclear | (effect == 0)):
         effect = np.where(unclear, 0.0, effect)
     effect = np.max(effect, axis=0)  # over classes, where there are several predictors
-    return feature_of(max(inputs_of(model), key=lambda one: float(np.sqrt(np.sum(effect[list(one.columns)] ** 2)))))
+    return max(inputs_of(model), key=lambda one: float(np.sqrt(np.sum(effect[list(one.columns)] ** 2)))).name
 
 
 def check_expert(model: MixtureOfExperts, expert: Any) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 
 from skmoe.estimators.base import MixtureOfExperts
 from skmoe.plots.reading import check_model
-from skmoe.plots.style import COLORS, Display, ink, label, legend_above, plain_text
+from skmoe.plots.style import COLORS, Display, ink, label, legend_above, name_axes, plain_text
 from skmoe.search import Stage
 
 __all__ = ["ChoiceDisplay", "SpectrumDisplay", "TraceDisplay"]
@@ -22,8 +22,6 @@ STAGES = {
     Stage.SAMPLE: ("^", COLORS[3], "on a sample"),
     Stage.ALL_ROWS: ("D", COLORS[0], "on all rows"),
 }
-
-
 CRITERIA = {
     "held-out": "held-out log density (larger is better)",
     "bic": "BIC (smaller is better)",
@@ -61,15 +59,6 @@ class TraceDisplay(Display):
         ----------
         model : MoERegressor
             A fitted model.
-        ax : two matplotlib Axes, or one to divide, optional
-            Where to draw; by default in a new figure.
-        draw : bool
-            Whether to draw at once.
-
-        Returns
-        -------
-        TraceDisplay
-            The display; its numbers are attributes.
         """
         check_model(model)
         search = model.record_.search
@@ -92,11 +81,9 @@ class TraceDisplay(Display):
     def _size(self) -> tuple[float, float]:
         return 10.0, max(3.2, 1.4 + 0.2 * min(len(self.starts), MOST_STARTS))
 
-    def _draw(self, *axes: Any) -> None:
-        left, right = axes
+    def _draw(self, left: Any, right: Any) -> None:
         trace = self.log_likelihood
-        left.set_xlabel("step")
-        left.set_ylabel("mean log-likelihood")
+        name_axes(left, "step", "mean log-likelihood")
         if len(trace):
             left.plot(
                 np.arange(len(trace)), trace, color=COLORS[0], marker="o" if len(trace) < 30 else None, markersize=4
@@ -174,15 +161,6 @@ class ChoiceDisplay(Display):
             A fitted model.
         criterion : {"held-out", "bic", "icl"}, optional
             Values to show, by default the log density of held-out rows, by which the choice is made.
-        ax : matplotlib Axes, optional
-            Where to draw; by default in a new figure.
-        draw : bool
-            Whether to draw at once.
-
-        Returns
-        -------
-        ChoiceDisplay
-            The display; its numbers are attributes.
         """
         check_model(model)
         criterion = "held-out" if criterion is None else criterion
@@ -202,8 +180,7 @@ class ChoiceDisplay(Display):
             model.n_experts_,
         )._drawn(ax, draw)
 
-    def _draw(self, *axes: Any) -> None:
-        (ax,) = axes
+    def _draw(self, ax: Any) -> None:
         style = {"color": COLORS[0], "marker": "o"}
         if self.errors is None:
             ax.plot(self.n_experts, self.values, label="tried", **style)
@@ -223,8 +200,7 @@ class ChoiceDisplay(Display):
             label=f"chosen: {self.chosen}",
         )
         ax.set_xticks(self.n_experts)
-        ax.set_xlabel("number of experts")
-        ax.set_ylabel(CRITERIA[self.criterion])
+        name_axes(ax, "number of experts", CRITERIA[self.criterion])
         legend_above(ax)
 
 
@@ -253,15 +229,6 @@ class SpectrumDisplay(Display):
         ----------
         model : MoERegressor
             A fitted model.
-        ax : matplotlib Axes, optional
-            Where to draw; by default in a new figure.
-        draw : bool
-            Whether to draw at once.
-
-        Returns
-        -------
-        SpectrumDisplay
-            The display; its numbers are attributes.
         """
         check_model(model)
         found = model.record_.search.spectrum
@@ -272,8 +239,7 @@ class SpectrumDisplay(Display):
             )
         return cls(np.array(found.values), found.noise_level, model.n_experts_, found.gap)._drawn(ax, draw)
 
-    def _draw(self, *axes: Any) -> None:
-        (ax,) = axes
+    def _draw(self, ax: Any) -> None:
         k, numbers = self.n_experts, np.arange(1, len(self.spectrum) + 1)
         ax.axhline(0.0, color=ink(ax), linewidth=0.8, alpha=0.6)
         ax.axhspan(-self.noise_level, self.noise_level, color=ink(ax), alpha=0.16, linewidth=0, label="sampling noise")
@@ -288,6 +254,5 @@ class SpectrumDisplay(Display):
             ax.axvline(k + 0.5, color=COLORS[1], linestyle="--", linewidth=1.5, label=f"gap after {k}: {self.gap:.2f}")
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.set_xlim(0.5, len(numbers) + 0.5)
-        ax.set_xlabel("place among the eigenvalues of T2")
-        ax.set_ylabel("eigenvalue")
+        name_axes(ax, "place among the eigenvalues of T2", "eigenvalue")
         legend_above(ax)

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from skmoe.plots.reading import Along
+
 __all__ = [
     "Display",
+    "draw_dots",
+    "draw_expert",
+    "draw_line",
     "expert_colors",
     "expert_styles",
     "ink",
     "label",
     "legend_above",
     "legend_name",
+    "mark_input",
     "mark_places",
+    "name_axes",
     "others_typical",
     "plain_text",
     "pyplot",
@@ -30,6 +38,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 POINT_GREY = "#808080"  # of data points: 3.9 to 1 against white and 5.3 to 1 against black
 LONGEST = 40  # characters of a column's name that are drawn
 MOST_LETTERS = 40  # of all labels below an axis, above which they are rotated
+MANY = 500  # rows above which marks are drawn as pixels: thousands of them would make a vector file huge
 
 
 def expert_styles(k: int) -> list[dict[str, str]]:
@@ -110,6 +119,44 @@ def plain_text(*texts: Any) -> None:
         text.set_parse_math(False)
 
 
+def name_axes(ax: Any, x: str, y: str | None = None) -> None:
+    """Label the axes, with the texts as they are."""
+    plain_text(ax.set_xlabel(x), *([] if y is None else [ax.set_ylabel(y)]))
+
+
+def mark_input(axis: Any, one: Along) -> None:
+    """Set labelled ticks at the places of an input that has a few."""
+    if one.discrete:
+        mark_places(axis, one.places, one.labels)
+
+
+def draw_line(
+    ax: Any, one: Along, y: np.ndarray, *, half: float = 0.3, stroke: float = 1.5, name: str | None = None
+) -> None:
+    """Draw values along an input: a line, or a stroke at each place of one that has a few; NaN is left out."""
+    if one.discrete:
+        known = np.isfinite(y)
+        x, half = one.places[known], half * one.step
+        ax.hlines(y[known], x - half, x + half, color=ink(ax), linewidth=stroke, label=name)
+    else:
+        ax.plot(one.places, y, color=ink(ax), linewidth=2, label=name)
+
+
+def draw_expert(
+    ax: Any, one: Along, y: np.ndarray, style: dict[str, str], name: str, *, width: float = 1.2, offset: float = 0.0
+) -> None:
+    """Draw the values of an expert along an input: a line, or points beside those of the others."""
+    how: dict[str, Any] = {"linestyle": style["linestyle"], "linewidth": width}
+    if one.discrete:
+        how = {"linestyle": "none", "marker": style["marker"]}
+    ax.plot(one.places + offset, y, color=style["color"], label=name, **how)
+
+
+def draw_dots(ax: Any, x: np.ndarray, y: np.ndarray, **how: Any) -> None:
+    """Draw a dot for each row."""
+    ax.plot(x, y, linestyle="none", marker=".", markeredgewidth=0, rasterized=len(x) > MANY, **how)
+
+
 def ink(ax: Any) -> Any:
     """Return the colour of the axes' text, for lines that belong to no expert: visible on any background."""
     return ax.yaxis.label.get_color()
@@ -144,8 +191,23 @@ def pyplot() -> Any:
     return plt
 
 
+SHARED_PARAMETERS = """\
+ax : {axes}, optional
+    Where to draw; by default in a new figure.
+draw : bool
+    Whether to draw at once.
+
+Returns
+-------
+{name}
+    The display; its numbers are attributes."""
+
+
 class Display:
     """Numbers and their picture: a subclass holds the numbers and draws them on `panels` axes.
+
+    Class methods of a subclass make a display from a model or from numbers. All of them take `ax` and `draw`, which are
+    added to their docstrings here.
 
     Attributes
     ----------
@@ -159,6 +221,14 @@ class Display:
     ax_: Any
     figure_: Any
     _opened = False  # whether from_estimator opened a figure that the caller did not give
+    _draw: Callable[..., None]  # on as many axes as there are panels
+
+    def __init_subclass__(cls) -> None:
+        axes = "matplotlib Axes" if cls.panels == 1 else "two matplotlib Axes, or one to divide"
+        shared = SHARED_PARAMETERS.format(axes=axes, name=cls.__name__)
+        for function in (made.__func__ for made in vars(cls).values() if isinstance(made, classmethod)):
+            if function.__doc__ is not None:  # as it is under python -OO
+                function.__doc__ = f"{inspect.cleandoc(function.__doc__)}\n{shared}"
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or in a new figure.
@@ -204,6 +274,3 @@ class Display:
     def _size(self) -> tuple[float, float]:
         """Return width and height of a figure of its own, in inches."""
         return (6.4, 4.0) if self.panels == 1 else (9.6, 4.0)
-
-    def _draw(self, *axes: Any) -> None:
-        raise NotImplementedError(f"{type(self).__name__} does not define how it is drawn")

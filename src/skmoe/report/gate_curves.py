@@ -8,7 +8,7 @@ import numpy as np
 
 from skmoe.estimators.base import MixtureOfExperts
 from skmoe.inference import Input, gate_changes, inputs_of
-from skmoe.plots.reading import along, feature_of
+from skmoe.plots.reading import along
 from skmoe.report.rows import evenly_spaced
 
 __all__ = ["GateCurve", "gate_curves"]
@@ -60,7 +60,7 @@ def gate_curves(model: MixtureOfExperts, X: np.ndarray) -> tuple[GateCurve, ...]
 
 
 def _curve(model: MixtureOfExperts, X: np.ndarray, one: Input) -> GateCurve:
-    axis = along(model, X, feature_of(one), GRID)
+    axis = along(model, X, one.name, GRID)
     if axis.discrete:
         counts = np.sum(axis.place(X)[:, None] == axis.places, axis=0)
     else:

@@ -20,6 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skmoe.arrays.threads import one_blas_thread, one_openmp_thread
+from skmoe.estimators.base import MixtureOfExperts
 from skmoe.inference import feature_names
 from skmoe.inference.class_confidence import outcome_names, outcome_proba
 from skmoe.model.families import NegativeBinomialExposureFamily, PoissonExposureFamily
@@ -66,18 +67,18 @@ def methods_for(n_classes: int, *, counts: bool, exposure: bool) -> Methods:
     return OF_COUNTS_OVER_EXPOSURE if exposure else OF_COUNTS if counts else OF_NUMBERS
 
 
-def methods_of(model: Any) -> Methods:
+def methods_of(model: MixtureOfExperts) -> Methods:
     """Return the methods to compare with a fitted model."""
     counts, exposure = model.parameters_.family.discrete, has_exposure(model)
     return methods_for(len(outcome_names(model)), counts=counts, exposure=exposure)
 
 
-def has_exposure(model: Any) -> bool:
+def has_exposure(model: MixtureOfExperts) -> bool:
     """Return whether outputs of a model are counts and exposures."""
     return isinstance(model.parameters_.family, PoissonExposureFamily | NegativeBinomialExposureFamily)
 
 
-def can_be_evaluated(model: Any) -> bool:
+def can_be_evaluated(model: MixtureOfExperts) -> bool:
     """Return whether predictions can be compared with outputs: those of one column, and counts over exposures."""
     return model.parameters_.family.columns == 1 or has_exposure(model)
 
@@ -106,7 +107,7 @@ def _on_one_thread(fit: Fit) -> Fit:
 # -- numbers ----------------------------------------------------------------------------------------------------------
 
 
-def _mixture_of_numbers(model: Any, X: np.ndarray, y: np.ndarray) -> EvaluatedNumbers:
+def _mixture_of_numbers(model: MixtureOfExperts, X: np.ndarray, y: np.ndarray) -> EvaluatedNumbers:
     """Evaluate a model; counts over exposures have these in the second column of y."""
     y, exposure = (y[:, 0], y[:, 1]) if y.ndim == 2 else (y, None)
     law = model.predictive(EncodedTable(X, feature_names(model), model.encoder_), exposure=exposure)
@@ -197,11 +198,11 @@ def _fitted(
     return lambda X, y: EvaluatedClasses(method, y, _of_all(n_classes, model, model.predict_proba(X)))
 
 
-def _mixture_of_classes(n_classes: int, model: Any, X: np.ndarray, y: np.ndarray) -> EvaluatedClasses:
+def _mixture_of_classes(n_classes: int, model: MixtureOfExperts, X: np.ndarray, y: np.ndarray) -> EvaluatedClasses:
     return EvaluatedClasses(MIXTURE, y, _of_all(n_classes, model, outcome_proba(model, X)))
 
 
-def _of_all(n_classes: int, model: Any, P: np.ndarray) -> np.ndarray:
+def _of_all(n_classes: int, model: MixtureOfExperts, P: np.ndarray) -> np.ndarray:
     """Return probabilities of all classes; one that was not among the rows of a fit has probability 0."""
     if P.shape[1] == n_classes:
         return P

@@ -12,7 +12,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from skmoe.arrays.advice import Advice, Advised
 from skmoe.arrays.visible import listed
-from skmoe.tables.columns import UNSEEN, Column
+from skmoe.tables.columns import UNSEEN
 from skmoe.tables.dates import DATE_PARTS
 from skmoe.tables.decisions import Decision, bad_columns, check_references
 from skmoe.tables.encoder import MISSING_TREATMENTS, TableEncoder, check_one_of

@@ -100,8 +100,7 @@ def _trace(data: ReportData) -> Figure | None:
     if len(steps) < LEAST_STEPS or np.ptp(steps) < FLAT:
         return None  # the best start was at the maximum already
     return draw(
-        TraceDisplay,
-        data.model,
+        TraceDisplay.from_estimator(data.model, draw=False),
         title="Log-likelihood by iteration, and where each start ended",
         caption="Left: mean log-likelihood, less the penalty, of the best run by iteration. Right: how far below it "
         "the other runs ended.",
@@ -141,8 +140,7 @@ def _number_of_experts(data: ReportData) -> NumberOfExperts | None:
     return NumberOfExperts(
         _choice_in_words(data, numbers),
         draw(
-            ChoiceDisplay,
-            model,
+            ChoiceDisplay.from_estimator(model, draw=False),
             title=f"{name} by number of experts",
             caption=f"{name} by number of experts{bars}; larger is better.",
             height=3.0,

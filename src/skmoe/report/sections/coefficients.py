@@ -70,6 +70,7 @@ def _few(data: ReportData) -> dict[tuple[int, str], str]:
 def _figure(data: ReportData) -> Figure | None:
     model = data.model
     deviation = None if data.rows is None else np.std(data.rows.values, axis=0)
+    display = CoefficientsDisplay.from_estimator(model, scale=deviation, draw=False)
     intervals = "" if model.covariance_ is None else " with 95% intervals"
     per, scaled = "unit", ""
     if deviation is not None:
@@ -84,16 +85,10 @@ def _figure(data: ReportData) -> Figure | None:
     d, k, m = model.gate_coef_.shape[1], model.n_experts_, model.parameters_.family.predictors
     most = most_inputs(m)
     largest = f" The {most} largest of {d} inputs." if d > most else ""
-    wide = " An arrow at the edge: the interval goes on, far beyond the others." if _clipped(data, deviation) else ""
+    wide = " An arrow at the edge: the interval goes on, far beyond the others." if display.clipped else ""
     return draw(
-        CoefficientsDisplay,
-        model,
-        scale=deviation,
+        display,
         title=f"{what} of the experts{intervals}",
         caption=f"{what}{intervals}{scaled}.{largest}{wide}",
         height=min(1.5 + min(d, most) * m * (0.14 + 0.08 * k), 14.0),
     )
-
-
-def _clipped(data: ReportData, deviation: np.ndarray | None) -> bool:
-    return CoefficientsDisplay.from_estimator(data.model, scale=deviation, draw=False).clipped

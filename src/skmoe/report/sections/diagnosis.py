@@ -32,8 +32,7 @@ def _spectrum(data: ReportData) -> Figure | None:
     if data.model.record_.search.spectrum is None:
         return None
     return draw(
-        SpectrumDisplay,
-        data.model,
+        SpectrumDisplay.from_estimator(data.model, draw=False),
         title="Eigenvalues of the second moment",
         caption="Directions that the moments of the data show, compared with sampling noise: as many should be above "
         "it as there are experts.",

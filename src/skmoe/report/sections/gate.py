@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from skmoe.plots import GateDisplay, ResponsibilityDisplay
 from skmoe.plots.outputs import MOST_POINTS
-from skmoe.plots.reading import feature_of
 from skmoe.report.coefficient_tables import side_by_side
 from skmoe.report.data import ReportData
 from skmoe.report.figures import draw
@@ -63,10 +62,7 @@ def _map(data: ReportData) -> Figure | None:
         return None
     others = ", the others at typical values" if data.model.gate_coef_.shape[1] > 2 else ""
     return draw(
-        GateDisplay,
-        data.model,
-        data.X,
-        [feature_of(curve.input) for curve in data.curves[:2]],
+        GateDisplay.from_estimator(data.model, data.X, [curve.name for curve in data.curves[:2]], draw=False),
         title="The most probable expert over the two inputs that matter most to the gate",
         caption=f"The most probable expert over the two inputs that matter most to the gate{others}; the stronger the "
         "colour, the higher its probability.",
@@ -79,12 +75,9 @@ def _responsibilities(data: ReportData) -> Figure | None:
     n = len(data.y)
     drawn = f" Of {n:,} rows {MOST_POINTS:,} are drawn, chosen at random." if n > MOST_POINTS else ""
     return draw(
-        ResponsibilityDisplay,
-        data.model,
-        data.X,
-        data.outputs,
-        feature_of(data.main_input),
-        target=data.target,
+        ResponsibilityDisplay.from_estimator(
+            data.model, data.X, data.outputs, data.main_input.name, target=data.target, draw=False
+        ),
         title="Rows in the colours of their most probable experts",
         caption=f"{data.target} against {data.main_input.name}: each row in the colour of the expert it most probably "
         f"belongs to, mixed where that is not clear.{drawn}",

@@ -10,11 +10,10 @@ from skmoe.inference.formatting import fixed, listed, percent, three_digits
 from skmoe.inference.relations import is_exact
 from skmoe.plots import BandDisplay, PredictionDisplay, ProbabilityDisplay, SeparationDisplay
 from skmoe.plots.outputs import MOST_POINTS
-from skmoe.plots.reading import feature_of
 from skmoe.report.data import ReportData
 from skmoe.report.evaluated import SAME, EvaluatedClasses, EvaluatedNumbers
 from skmoe.report.evaluation import Evaluation, Protocol
-from skmoe.report.figures import draw, draw_made
+from skmoe.report.figures import draw
 from skmoe.report.methods import has_exposure
 from skmoe.report.records import Figure, Number, Table
 
@@ -81,8 +80,8 @@ def _separation(data: ReportData, found: Evaluation) -> Figure | None:
     display = SeparationDisplay.from_probabilities(
         mixture.proba, mixture.y, data.outcomes, weight=mixture.weight, draw=False
     )
-    return draw_made(
-        lambda: display,
+    return draw(
+        display,
         title=f"Probability given to the class of {data.target} that came, on rows held out",
         caption=f"Probability given to the class of {data.target} that came, on rows held out: far right is sure and "
         f"right. A model that knows no inputs gives each class its share. {_dots(found.n)}",
@@ -177,8 +176,8 @@ def _dots(n: int) -> str:
 
 def _outputs(data: ReportData, found: Evaluation) -> Figure | None:
     mixture = found.mixture
-    return draw_made(
-        lambda: PredictionDisplay.from_predictions(
+    return draw(
+        PredictionDisplay.from_predictions(
             mixture.predicted, mixture.y, bounds=mixture.bounds, target=data.target, draw=False
         ),
         title=f"{data.target} against its predictions on rows held out",
@@ -195,20 +194,12 @@ def _bands(data: ReportData) -> Figure | None:
         return None
     if data.outcomes:
         return draw(
-            ProbabilityDisplay,
-            data.model,
-            data.X,
-            feature_of(data.main_input),
+            ProbabilityDisplay.from_estimator(data.model, data.X, data.main_input.name, draw=False),
             title="Predicted probabilities along the input",
             caption=f"Predicted probabilities of {data.target} along {data.main_input.name}.",
         )
     return draw(
-        BandDisplay,
-        data.model,
-        data.X,
-        feature_of(data.main_input),
-        y=y,
-        target=data.target,
+        BandDisplay.from_estimator(data.model, data.X, data.main_input.name, y=y, target=data.target, draw=False),
         title="Predictions with intervals along the input",
         caption=f"Predictions of {data.target} with 50% and 90% intervals along {data.main_input.name}. "
         f"{_dots(len(y))}",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from skmoe.plots import ExpertDisplay, ExpertProbabilityDisplay, RangeDisplay
 from skmoe.plots.outputs import MOST_POINTS
 from skmoe.report.data import ReportData
-from skmoe.report.figures import draw, draw_made
+from skmoe.report.figures import draw
 from skmoe.report.records import Figure, RegimeCard, expert_style
 from skmoe.report.text import describe_experts
 
@@ -53,8 +53,8 @@ def _range(data: ReportData, i: int) -> Figure | None:
     name = next((c.name for c in conditions if not c.direction), conditions[0].name)
     drawn = RangeDisplay.from_estimator(data.model, data.X, i, feature=name, draw=False)
     shaded = "" if drawn.range is None else "; shaded where it holds"
-    return draw_made(
-        lambda: drawn,
+    return draw(
+        drawn,
         title=f"Where expert {i + 1} holds along {name}",
         caption=f"Its rows among all rows, by {name}{shaded}.",
         **SIZE,
@@ -70,12 +70,7 @@ def _effect(data: ReportData, i: int) -> Figure | None:
     if data.model.gate_coef_.shape[1] > 1:
         caption += ", its rows moved to their mean in the others"
     return draw(
-        ExpertDisplay,
-        data.model,
-        data.X,
-        data.y,
-        i,
-        target=data.target,
+        ExpertDisplay.from_estimator(data.model, data.X, data.y, i, target=data.target, draw=False),
         title=f"What expert {i + 1} says of {data.target}",
         caption=f"{caption}.",
         **SIZE,
@@ -87,11 +82,7 @@ def _probabilities(data: ReportData, i: int) -> Figure | None:
     what = f"Probability of {data.outcomes[1]}" if one else "Probabilities"
     others = ", other inputs at their means" if data.model.gate_coef_.shape[1] > 1 else ""
     return draw(
-        ExpertProbabilityDisplay,
-        data.model,
-        data.X,
-        data.outputs,
-        i,
+        ExpertProbabilityDisplay.from_estimator(data.model, data.X, data.outputs, i, draw=False),
         title=f"What expert {i + 1} says of {data.target}",
         caption=f"{what} along its strongest input{others}: line what it says, marks what came.",
         **SIZE,

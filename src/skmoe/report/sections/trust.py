@@ -18,7 +18,7 @@ from skmoe.plots import CalibrationDisplay, ReliabilityDisplay
 from skmoe.report.data import ReportData
 from skmoe.report.evaluated import SAME, EvaluatedClasses
 from skmoe.report.evaluation import Evaluation
-from skmoe.report.figures import draw_made
+from skmoe.report.figures import draw
 from skmoe.report.records import Check, Figure, Verdict
 from skmoe.tables.relations import RelationKind
 
@@ -217,8 +217,8 @@ def _calibration(data: ReportData) -> Figure | None:
         return _reliability(data, found.mixture)
     pit = found.mixture.pit
     bins = int(np.clip(len(pit) // ROWS_OF_A_BIN, 4, 20))
-    return draw_made(
-        lambda: CalibrationDisplay.from_pit(pit, bins=bins, draw=False),
+    return draw(
+        CalibrationDisplay.from_pit(pit, bins=bins, draw=False),
         title="Calibration of the predictive distribution on rows held out",
         caption="Calibration on rows held out. Left: where outputs fall in their predictive distributions; flat is "
         "right, high in the middle means that intervals are too wide, low in the middle too narrow. Right: share of "
@@ -234,8 +234,8 @@ def _reliability(data: ReportData, mixture: EvaluatedClasses) -> Figure | None:
     )
     left_out = len(data.outcomes) - len(display.names)
     most = f" The {len(display.names)} most frequent of {len(data.outcomes)} classes." if left_out > 1 else ""
-    return draw_made(
-        lambda: display,
+    return draw(
+        display,
         title=f"Reliability of the probabilities of {data.target} on rows held out",
         caption="Reliability on rows held out. Left: how often a class came among rows that were given about the same "
         "probability for it, with 95% intervals; on the diagonal probabilities are right, below it too large. Right: "
