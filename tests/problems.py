@@ -6,9 +6,10 @@ import numpy as np
 
 from skmoe.arrays.table_moments import table_moments
 from skmoe.likelihood import InputMap, MappedRows, Problem, Settings, Theta
-from skmoe.likelihood.batch import BatchSums, ThetaBatch, batch_sums
+from skmoe.likelihood.batch import BatchSums, batch_sums
 from skmoe.model import GaussianFamily
 from skmoe.model.activations import get_activation
+from skmoe.model.gate import with_zero_row
 from skmoe.search.config import SearchConfig
 from skmoe.search.records import Control
 from skmoe.search.standardise import standardised
@@ -42,12 +43,13 @@ def random_problem(rng, n=80, d=3, k=3, noise="shared", g="linear", xp=np, weigh
     rows = MappedRows.of(xp.asarray(X), xp.asarray(y), map, None if weight is None else xp.asarray(weight))
     problem = Problem(rows, k, family(g), settings or Settings(noise=noise, penalty=0.3), rows.y_std())
     sigma = rng.uniform(0.5, 1.5, k) if noise == "per-expert" else np.full(k, 0.7)
-    return problem, Theta(rng.standard_normal((k, map.De)), rng.standard_normal((k - 1, map.Dg)), sigma)
+    A, W = rng.standard_normal((k, map.De)), with_zero_row(rng.standard_normal((k - 1, map.Dg)))
+    return problem, Theta(A, W, sigma)
 
 
 def sums_of(problem, theta):
     """The sums of an EM step of one model."""
-    sums = batch_sums(problem, ThetaBatch.of([theta]))
+    sums = batch_sums(problem, Theta.stacked([theta]))
     return BatchSums(*(part[0] for part in vars(sums).values()))
 
 

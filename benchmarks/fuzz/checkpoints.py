@@ -27,7 +27,7 @@ class Target:
         rng = np.random.default_rng(0)
         whole = self._open()
         for k in (1, 2, 3):
-            theta = Theta(rng.normal(size=(k, WIDTHS[0])), rng.normal(size=(k - 1, WIDTHS[1])), np.ones(k))
+            theta = Theta(rng.normal(size=(k, WIDTHS[0])), rng.normal(size=(k, WIDTHS[1])), np.ones(k))
             whole.put(theta, rng)
         self.content, self.expected = self.path.read_bytes(), _points(whole)
 

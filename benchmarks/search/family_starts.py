@@ -72,7 +72,7 @@ def moment_start(task: Task, problem: Problem, rng: np.random.Generator) -> tupl
     if len(found.coef) < k:
         return None
     A = np.column_stack([length * found.coef, np.full(k, offset)])
-    return Start("spectral", StartKind.SPECTRAL, Theta(A, np.zeros((k - 1, problem.Dg)), np.full(k, scale))), found
+    return Start("spectral", StartKind.SPECTRAL, Theta(A, np.zeros((k, problem.Dg)), np.full(k, scale))), found
 
 
 def fitted(name: str, X: np.ndarray, y: np.ndarray, k: int, seed: int) -> tuple[float, float, bool]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from skmoe.likelihood import InputMap, MappedRows, Problem, Settings, Theta
-from skmoe.likelihood.batch import BatchSums, ThetaBatch, batch_sums
+from skmoe.likelihood.batch import BatchSums, batch_sums
 from skmoe.model.gaussian import GaussianFamily
 
 __all__ = ["em_sums", "linear_problem"]
@@ -26,4 +26,4 @@ def linear_problem(X: Any, y: Any, k: int, *, whitened: bool = False) -> Problem
 
 def em_sums(problem: Problem, theta: Theta) -> BatchSums:
     """Take the pass of an EM step of one model."""
-    return batch_sums(problem, ThetaBatch.of([theta]))
+    return batch_sums(problem, Theta.stacked([theta]))

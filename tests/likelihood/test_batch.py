@@ -7,7 +7,7 @@ import pytest
 
 from problems import random_problem, sums_of
 from skmoe.likelihood import Theta, mean_gate
-from skmoe.likelihood.batch import ThetaBatch, batch_sums
+from skmoe.likelihood.batch import batch_sums
 from skmoe.model.activations import ACTIVATIONS
 
 
@@ -49,7 +49,7 @@ def test_sums_match_their_definition(rng, g, same):
 
 def test_one_expert_has_a_gate_without_slopes(rng):
     problem, _ = random_problem(rng, k=1)
-    sums = sums_of(problem, Theta(rng.standard_normal((1, 3)), np.zeros((0, 3)), np.array([0.7])))
+    sums = sums_of(problem, Theta(rng.standard_normal((1, 3)), np.zeros((1, 3)), np.array([0.7])))
     np.testing.assert_allclose(sums.share, [1.0])
     np.testing.assert_allclose(sums.gate_gradient, 0.0, atol=1e-15)
 
@@ -62,7 +62,7 @@ def test_one_expert_has_a_gate_without_slopes(rng):
 def test_sums_of_a_batch_are_those_of_each_model(rng, xp, g, how, weighted):
     problem, theta = random_problem(rng, g=g, noise="per-expert", xp=xp, weighted=weighted, **how)
     points = other_points(rng, theta, 3)
-    batch = batch_sums(problem, ThetaBatch.of(points))
+    batch = batch_sums(problem, Theta.stacked(points))
     for s, point in enumerate(points):
         one = sums_of(problem, point)
         assert batch.log_likelihood[s] == pytest.approx(one.log_likelihood, rel=1e-10)
@@ -75,11 +75,11 @@ def test_sums_of_a_batch_are_those_of_each_model(rng, xp, g, how, weighted):
 def test_gate_sums_of_a_batch_match_their_definition(rng):
     problem, theta = random_problem(rng, noise="per-expert")
     V = np.asarray(problem.rows.X).T
-    W = np.vstack([theta.W, np.zeros((1, 3))])
+    W = theta.W
     P = np.exp(W @ V)
     P /= P.sum(axis=0)
     weight = problem.rows.weight / problem.total
-    sums = batch_sums(problem, ThetaBatch.of([theta]))
+    sums = batch_sums(problem, Theta.stacked([theta]))
     expected = np.einsum("kn,dn,en->kde", P * (1 - P) * weight, V, V)
     np.testing.assert_allclose(sums.gate_gram[0], expected, atol=1e-12)
     np.testing.assert_allclose(sums.gate_gradient[0].sum(axis=0), 0.0, atol=1e-12)
@@ -89,7 +89,7 @@ def test_each_model_may_have_row_weights_of_its_own(rng):
     problem, theta = random_problem(rng, noise="per-expert")
     points = other_points(rng, theta, 2)
     own = rng.integers(0, 3, (problem.n, 2)).astype(float)
-    batch = batch_sums(problem, ThetaBatch.of(points), own)
+    batch = batch_sums(problem, Theta.stacked(points), own)
     for s, point in enumerate(points):
         rows = replace(problem.rows, weight=problem.rows.weight * own[:, s])
         one = sums_of(problem.on(rows), point)
@@ -102,21 +102,21 @@ def test_each_model_may_have_outputs_of_its_own(rng, xp):
     points = other_points(rng, theta, 3)
     tables = xp.asarray(rng.standard_normal((problem.n, 3)))
     several = problem.on(replace(problem.rows, y=tables))
-    batch = batch_sums(several, ThetaBatch.of(points))
+    batch = batch_sums(several, Theta.stacked(points))
     for s, point in enumerate(points):
         one = sums_of(problem.on(replace(problem.rows, y=tables[:, s])), point)
         assert batch.log_likelihood[s] == pytest.approx(one.log_likelihood, rel=1e-10)
         np.testing.assert_allclose(batch.statistic[s], one.statistic, atol=1e-10)
         np.testing.assert_allclose(batch.expert_gradient[s], one.expert_gradient, atol=1e-10)
     some = several.on(several.rows.for_models(np.array([2, 0])))
-    picked = batch_sums(some, ThetaBatch.of([points[2], points[0]]))
+    picked = batch_sums(some, Theta.stacked([points[2], points[0]]))
     np.testing.assert_allclose(picked.log_likelihood, batch.log_likelihood[[2, 0]], rtol=1e-12)
     assert problem.rows.for_models(np.array([0])) is problem.rows  # outputs that all share
 
 
 def test_blocks_do_not_matter(rng, monkeypatch):
     problem, theta = random_problem(rng, n=500, noise="per-expert")
-    batch = ThetaBatch.of(other_points(rng, theta, 3))
+    batch = Theta.stacked(other_points(rng, theta, 3))
     one = batch_sums(problem, batch)
     monkeypatch.setattr("skmoe.likelihood.batch.BLOCK_DOUBLES", 64 * 9)
     many = batch_sums(problem, batch)
@@ -127,9 +127,9 @@ def test_blocks_do_not_matter(rng, monkeypatch):
 def test_batches_are_taken_apart_and_put_together(rng):
     _, theta = random_problem(rng)
     points = other_points(rng, theta, 3)
-    batch = ThetaBatch.of(points)
+    batch = Theta.stacked(points)
     for i, point in enumerate(points):
-        assert batch.theta(i).distance(point) < 1e-12
-    joined = ThetaBatch.joined([batch.picked([2]), batch.picked([0, 1])])
-    assert joined.theta(0).distance(points[2]) < 1e-12
-    assert len(joined) == 3
+        assert batch.picked(i).distance(point) < 1e-12
+    some = batch.picked([2, 0])
+    assert some.picked(0).distance(points[2]) < 1e-12
+    assert len(some) == 2

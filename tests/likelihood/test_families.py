@@ -7,8 +7,8 @@ import pytest
 
 from problems import random_problem, sums_of
 from skmoe.arrays.namespaces import to_numpy
-from skmoe.likelihood import Settings, gradient, information, score_outer
-from skmoe.likelihood.batch import ThetaBatch, batch_sums
+from skmoe.likelihood import Settings, Theta, gradient, information, score_outer
+from skmoe.likelihood.batch import batch_sums
 from skmoe.model.families import FAMILIES, MultinomialFamily, StudentFamily
 from skmoe.search.joint_em import run_em
 
@@ -48,7 +48,7 @@ def test_derivatives_match_differences(rng, name):
 def test_sums_of_a_batch_are_those_of_each_model_in_any_array_library(xp, name):
     problem, theta = problem_of(name, np.random.default_rng(1), xp)
     plain, _ = problem_of(name, np.random.default_rng(1))
-    batch, one = batch_sums(problem, ThetaBatch.of([theta, theta])), sums_of(plain, theta)
+    batch, one = batch_sums(problem, Theta.stacked([theta, theta])), sums_of(plain, theta)
     for part in ("share", "statistic", "expert_gradient", "expert_gram"):
         expected = getattr(one, part)
         np.testing.assert_allclose(to_numpy(getattr(batch, part))[1], expected, rtol=1e-9, atol=1e-11)
@@ -89,7 +89,7 @@ def test_derivatives_of_several_predictors_match_differences(rng, how):
 def test_sums_of_several_predictors_are_alike_in_batches_and_array_libraries(xp):
     problem, theta = classes_of(np.random.default_rng(1), xp, intercept=True)
     plain, _ = classes_of(np.random.default_rng(1), intercept=True)
-    batch, one = batch_sums(problem, ThetaBatch.of([theta, theta])), sums_of(plain, theta)
+    batch, one = batch_sums(problem, Theta.stacked([theta, theta])), sums_of(plain, theta)
     for part in ("share", "expert_gradient", "expert_gram"):
         np.testing.assert_allclose(getattr(batch, part)[1], getattr(one, part), atol=1e-12)
     np.testing.assert_allclose(score_outer(problem, theta), score_outer(plain, theta), atol=1e-12)

@@ -16,7 +16,7 @@ import pytest
 from problems import random_problem
 from skmoe import MoERegressor, make_moe
 from skmoe.likelihood import InputMap, LaidOutRows, Problem, Settings, Theta, fused, gradient
-from skmoe.likelihood.batch import ThetaBatch, batch_sums, has_compiled_sums
+from skmoe.likelihood.batch import batch_sums, has_compiled_sums
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.search import compiled as search_compiled
 
@@ -50,7 +50,7 @@ def problem_of(rng, n=333, d=4, k=3, weight=None, outputs=None):
 
 def batch_of(rng, models, k, D, size=1.0, noise=1.0):
     A, W = size * rng.standard_normal((2, models, k, D))
-    return ThetaBatch(A, W, noise * np.exp(0.5 * rng.standard_normal((models, k))))
+    return Theta(A, W, noise * np.exp(0.5 * rng.standard_normal((models, k))))
 
 
 def assert_same(got, want, rtol=1e-11):
@@ -77,7 +77,7 @@ def test_experts_and_gate_may_see_other_columns(rng, by_numpy, experts, gate, gr
     problem = problem_of(rng)
     map = replace(problem.rows.map, expert_columns=experts, gate_columns=gate)
     problem = problem.on(replace(problem.rows, map=map))
-    batch = ThetaBatch(
+    batch = Theta(
         *(rng.standard_normal((5, 3, D)) for D in (problem.De, problem.Dg)), np.exp(rng.standard_normal((5, 3)))
     )
     assert has_compiled_sums(problem)
@@ -245,6 +245,6 @@ def test_library_that_cannot_be_loaded_is_said_once_and_numpy_does_the_work(monk
 
 
 def test_theta_of_one_model_is_what_a_batch_holds(rng):
-    theta = Theta(rng.standard_normal((2, 3)), rng.standard_normal((1, 3)), np.ones(2))
-    again = ThetaBatch.of([theta]).theta(0)
-    np.testing.assert_allclose(again.W, theta.W, atol=1e-15)
+    theta = Theta(rng.standard_normal((2, 3)), rng.standard_normal((2, 3)), np.ones(2))
+    again = Theta.stacked([theta]).picked(0)
+    np.testing.assert_allclose(again.gate, theta.gate, atol=1e-15)

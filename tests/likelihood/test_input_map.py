@@ -45,7 +45,7 @@ def test_parameters_in_the_callers_units_give_the_same_density(rng, columns):
     X, y = rng.standard_normal((50, 4)), rng.standard_normal(50)
     map = random_map(rng, y_shift=3.0, y_scale=2.5, **columns)
     problem = standard_problem(X, y, 3).on(MappedRows.of(X, y, map))
-    theta = Theta(rng.standard_normal((3, map.De)), rng.standard_normal((2, map.Dg)), np.array([0.5, 1.0, 2.0]))
+    theta = Theta(rng.standard_normal((3, map.De)), rng.standard_normal((3, map.Dg)), np.array([0.5, 1.0, 2.0]))
     parameters = map.to_parameters(theta, problem.family)
     seen = mean_log_likelihood(problem, theta) - np.log(2.5)
     assert np.mean(parameters.log_density(X, y)) == pytest.approx(seen, abs=1e-10)
@@ -54,7 +54,7 @@ def test_parameters_in_the_callers_units_give_the_same_density(rng, columns):
 def test_parameters_come_back_through_standardised_inputs(rng):
     X, y = 50 + rng.standard_normal((100, 4)) @ rng.standard_normal((4, 4)), rng.standard_normal(100)
     problem = standard_problem(X, y, 3)
-    theta = Theta(rng.standard_normal((3, 5)), rng.standard_normal((2, 5)), np.array([0.5, 1.0, 2.0]))
+    theta = Theta(rng.standard_normal((3, 5)), rng.standard_normal((3, 5)), np.array([0.5, 1.0, 2.0]))
     parameters = problem.rows.map.to_parameters(theta, problem.family)
     assert np.mean(parameters.log_density(X, y)) == pytest.approx(mean_log_likelihood(problem, theta), abs=1e-9)
     assert problem.rows.map.from_parameters(parameters).distance(theta) < 1e-9
@@ -63,7 +63,7 @@ def test_parameters_come_back_through_standardised_inputs(rng):
 def test_gates_zero_row_is_made_zero_on_the_way_in(rng):
     map = InputMap.identity(2, intercept=True)
     problem = standard_problem(rng.standard_normal((30, 2)), rng.standard_normal(30), 2)
-    theta = Theta(rng.standard_normal((2, 3)), rng.standard_normal((1, 3)), np.ones(2))
+    theta = Theta(rng.standard_normal((2, 3)), rng.standard_normal((2, 3)), np.ones(2))
     parameters = map.to_parameters(theta, problem.family)
     shifted = type(parameters)(parameters.A, parameters.W + 7.0, 1.0, b=parameters.b, c=parameters.c - 3.0)
     assert map.from_parameters(shifted).distance(theta) < 1e-12

@@ -13,7 +13,7 @@ from skmoe.model.parameters import MoEParameters
 
 def test_value_is_the_mean_log_density_of_the_model(rng):
     problem, theta = random_problem(rng, weighted=False)
-    model = MoEParameters(theta.A, np.vstack([theta.W, np.zeros((1, 3))]), theta.sigma)
+    model = MoEParameters(theta.A, theta.W, theta.sigma)
     density = model.log_density(problem.rows.X, problem.rows.y)
     assert mean_log_likelihood(problem, theta) == pytest.approx(np.mean(density), abs=1e-13)
 
@@ -105,9 +105,7 @@ def penalised(rng, noise, tau):
 @pytest.mark.parametrize("tau", [0.0, 0.7])
 def test_penalty_does_not_depend_on_the_order_of_experts(rng, tau):
     problem, theta = penalised(rng, "per-expert", tau)
-    order = [2, 0, 1]
-    W = np.vstack([theta.W, np.zeros((1, 3))])[order]
-    there = Theta(theta.A[order], (W - W[-1])[:-1], theta.sigma[order])
+    there = theta.picked([2, 0, 1])
     here = penalty_at(problem, theta).cost
     assert penalty_at(problem, there).cost == pytest.approx(here, rel=1e-12)
     assert here > 0
@@ -171,7 +169,7 @@ def test_a_law_without_spikes_is_not_charged(rng):
 def test_without_a_penalty_a_ridge_is_left_on_the_gate_alone(rng):
     problem, theta = penalised(rng, "per-expert", 0.0)
     slopes = penalty_at(problem, theta)
-    W = np.vstack([theta.W, np.zeros((1, 3))])
+    W = theta.W
     expected = 0.5 * 0.2 * np.sum((W - W.mean(axis=0)) ** 2) / problem.total
     assert slopes.cost == pytest.approx(expected, rel=1e-12)
     assert not np.any(slopes.experts)
@@ -179,8 +177,8 @@ def test_without_a_penalty_a_ridge_is_left_on_the_gate_alone(rng):
 
 
 def test_theta_goes_part_of_the_way_towards_a_goal():
-    here = Theta(np.zeros((1, 1)), np.zeros((0, 1)), np.array([1.0]))
-    there = Theta(np.ones((1, 1)), np.zeros((0, 1)), np.array([4.0]))
+    here = Theta(np.zeros((1, 1)), np.zeros((1, 1)), np.array([1.0]))
+    there = Theta(np.ones((1, 1)), np.zeros((1, 1)), np.array([4.0]))
     half = here.towards(there, 0.5)
     assert half.A[0, 0] == 0.5
     assert half.sigma[0] == pytest.approx(2.0)

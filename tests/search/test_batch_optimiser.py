@@ -8,8 +8,8 @@ import pytest
 
 from problems import standard_problem
 from skmoe import make_moe
-from skmoe.likelihood import gradient
-from skmoe.likelihood.batch import ThetaBatch, batch_sums
+from skmoe.likelihood import Theta, gradient
+from skmoe.likelihood.batch import batch_sums
 from skmoe.search.batch_em import PenaltyStrengths, em_step_of_batch
 from skmoe.search.batch_optimiser import BatchOptimiser
 from skmoe.search.compiled import make_optimiser
@@ -25,7 +25,7 @@ def problem_and_batch(count=3, k=3, g="linear", d=3, **settings):
     X, y, _ = make_moe(600, d, k, activation=g, noise_scale=0.3, random_state=3)
     problem = standard_problem(X, y, k, g, **settings)
     starts = drawn_starts(problem, [StartKind.VORONOI] * count, 0, np.random.default_rng(0), SearchConfig())
-    return problem, starts, ThetaBatch.of([start.theta for start in starts])
+    return problem, starts, Theta.stacked([start.theta for start in starts])
 
 
 @pytest.fixture(params=[BatchOptimiser, partial(make_optimiser, exact=True)], ids=["numpy", "compiled"])
@@ -47,7 +47,7 @@ def test_no_step_goes_down(new_optimiser, g, noise):
     assert len(levels) == 24
     assert np.all(np.diff(levels, axis=0) >= 0)
     for s in range(3):
-        there = gradient(problem, optimiser.batch.theta(s))
+        there = gradient(problem, optimiser.batch.picked(s))
         assert optimiser.objective[s] == pytest.approx(there.objective, rel=1e-9)
         assert optimiser.log_likelihood[s] == pytest.approx(there.log_likelihood, rel=1e-9)
         np.testing.assert_allclose(optimiser.share[s], there.share, atol=1e-9)
@@ -61,7 +61,7 @@ def test_long_run_ends_at_an_optimum(new_optimiser, noise, penalty):
     optimiser.em(4)
     optimiser.quasi_newton(150)
     for s in range(3):
-        theta = optimiser.batch.theta(s)
+        theta = optimiser.batch.picked(s)
         assert np.linalg.norm(gradient(problem, theta).gradient) < 1e-5
         assert maximise(problem, theta, near=True).objective == pytest.approx(optimiser.objective[s], abs=1e-8)
 
@@ -74,7 +74,7 @@ def test_single_precision_ends_at_the_same_optimum(noise):
     optimiser.em(4)
     optimiser.quasi_newton(150)
     for s in range(3):
-        best = maximise(problem, optimiser.batch.theta(s), near=True).objective
+        best = maximise(problem, optimiser.batch.picked(s), near=True).objective
         assert best * problem.total == pytest.approx(optimiser.objective[s] * problem.total, abs=0.003)
 
 
@@ -90,14 +90,14 @@ def test_direction_at_the_start_is_that_of_an_em_step(new_optimiser):
 def test_each_model_may_have_a_penalty_of_its_own(new_optimiser):
     problem, starts, _ = problem_and_batch(count=1, noise="per-expert")
     strengths = np.array([0.0, 5.0, 500.0])
-    optimiser = new_optimiser(problem, ThetaBatch.of([starts[0].theta] * 3), penalties=strengths)
+    optimiser = new_optimiser(problem, Theta.stacked([starts[0].theta] * 3), penalties=strengths)
     optimiser.em(4)
     optimiser.quasi_newton(100)
     sizes = np.linalg.norm(optimiser.batch.W - optimiser.batch.W.mean(axis=1, keepdims=True), axis=(1, 2))
     assert sizes[0] > sizes[1] > sizes[2]
     for s, tau in enumerate(strengths):
         own = replace(problem, settings=replace(problem.settings, penalty=tau))
-        assert gradient(own, optimiser.batch.theta(s)).objective == pytest.approx(optimiser.objective[s], rel=1e-9)
+        assert gradient(own, optimiser.batch.picked(s)).objective == pytest.approx(optimiser.objective[s], rel=1e-9)
 
 
 def test_models_move_the_same_alone_and_in_company(new_optimiser):
@@ -120,7 +120,7 @@ def test_many_columns_are_optimised_without_gram_matrices():
     optimiser.em(4)
     optimiser.quasi_newton(60)
     assert np.all(optimiser.objective > before + 0.1)
-    best = maximise(problem, optimiser.batch.theta(int(np.argmax(optimiser.objective))), near=True)
+    best = maximise(problem, optimiser.batch.picked(int(np.argmax(optimiser.objective))), near=True)
     assert best.objective - np.max(optimiser.objective) < 0.05
 
 
@@ -176,7 +176,7 @@ def test_an_expert_keeps_some_rows(new_optimiser):
     """A start with an expert far away, whose next step would leave it none."""
     problem, starts, _ = problem_and_batch(count=1, noise="per-expert")
     theta = labelled_start(problem, np.zeros(problem.n, dtype=int), 0.999)
-    optimiser = new_optimiser(problem, ThetaBatch.of([theta, starts[0].theta]))
+    optimiser = new_optimiser(problem, Theta.stacked([theta, starts[0].theta]))
     optimiser.em(5)
     optimiser.quasi_newton(30)
     assert np.all(optimiser.share * problem.total >= 0.5 - 1e-9)

@@ -123,7 +123,7 @@ def test_methods_without_a_checkpoint_refuse_one(method, rows, tmp_path):
     assert not (tmp_path / "fit.npz").exists()
 
 
-THETA = Theta(np.ones((2, 3)), np.zeros((1, 4)), np.ones(2))
+THETA = Theta(np.ones((2, 3)), np.zeros((2, 4)), np.ones(2))
 
 
 def opened(path, rng=None, **other):
@@ -164,7 +164,7 @@ def test_random_numbers_of_another_kind_are_refused(noted, rows):
         {"arrays": {"A_2": np.full((2, 3), np.nan)}},
         {"arrays": {"A_2": np.ones((2, 4))}},
         {"arrays": {"A_2": np.ones((2, 3), dtype=object)}},
-        {"arrays": {"W_2": np.ones((2, 4))}},
+        {"arrays": {"W_2": np.ones((1, 4))}},
         {"arrays": {"sigma_2": np.array([1.0, -1.0])}},
         {"arrays": {"sigma_2": np.array([1.0, 0.0])}},
         {"arrays": {"A_3": np.ones((3, 3))}},

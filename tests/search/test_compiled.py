@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from skmoe import MoERegressor, make_moe
-from skmoe.likelihood import InputMap, LaidOutRows, Problem, Settings, fused
-from skmoe.likelihood.batch import ThetaBatch
+from skmoe.likelihood import InputMap, LaidOutRows, Problem, Settings, Theta, fused
 from skmoe.model.activations import get_activation
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.search import compiled
@@ -31,7 +30,7 @@ def problem_of(rng, n=300, d=4, k=3, weight=None, outputs=None, g=None, experts=
 
 def batch_of(rng, problem, models):
     A, W = (rng.standard_normal((models, problem.k, D)) for D in (problem.De, problem.Dg))
-    return ThetaBatch(A, W - W.mean(axis=1, keepdims=True), np.full((models, problem.k), 0.7))
+    return Theta(A, W - W.mean(axis=1, keepdims=True), np.full((models, problem.k), 0.7))
 
 
 def assert_same(one, other, tolerance):
@@ -240,7 +239,7 @@ def test_steep_gates_take_no_longer(rng):
     problem = Problem(rows, k, GaussianFamily.linear(), Settings(noise="per-expert"), 1.0)
     W, seconds = rng.standard_normal((4, k, d + 1)), {}
     for steepness in (0.1, 100.0):
-        batch = ThetaBatch(np.tile(truth, (4, k, 1)), steepness * W, np.full((4, k), 1e-3))
+        batch = Theta(np.tile(truth, (4, k, 1)), steepness * W, np.full((4, k), 1e-3))
         runs = []
         for _ in range(7):
             optimiser = Float32Optimiser(problem, batch)

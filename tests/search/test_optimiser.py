@@ -19,7 +19,7 @@ def test_newton_is_exact_on_a_quadratic():
     """One expert of known noise has a quadratic likelihood: one step ends at the optimum, as far away as it said."""
     X, y, _ = make_moe(300, 3, 2, random_state=0)
     problem = standard_problem(X, y, 1, noise=0.5)
-    start = Theta(np.zeros((1, 4)), np.zeros((0, 4)), np.array([0.5]))
+    start = Theta(np.zeros((1, 4)), np.zeros((1, 4)), np.array([0.5]))
     optimiser = Optimiser(Point(problem, start))
     before = mean_log_likelihood(problem, start)
     distance, gain = optimiser.newton()
@@ -33,7 +33,7 @@ def test_newton_leaves_a_saddle_only_when_asked():
     X, y, _ = make_moe(400, 3, 2, noise_scale=0.2, random_state=1)
     problem = standard_problem(X, y, 2)
     one = labelled_start(problem.with_experts(1), np.zeros(400, dtype=int))
-    same = Theta(np.vstack([one.A, one.A + 1e-3]), np.zeros((1, 4)), np.repeat(one.sigma, 2))
+    same = Theta(np.vstack([one.A, one.A + 1e-3]), np.zeros((2, 4)), np.repeat(one.sigma, 2))
     optimiser = Optimiser(Point(problem, same))
     assert optimiser.newton() == (np.inf, 0.0)
     assert optimiser.point.theta is same

@@ -3,8 +3,7 @@ import pytest
 
 from problems import standard_problem
 from skmoe import make_moe
-from skmoe.likelihood import mean_log_likelihood
-from skmoe.likelihood.batch import ThetaBatch
+from skmoe.likelihood import Theta, mean_log_likelihood
 from skmoe.search.compiled import make_optimiser
 from skmoe.search.config import SearchConfig
 from skmoe.search.finish import maximise
@@ -29,8 +28,8 @@ def test_pruning_without_steps_removes_the_least_useful():
     X, y, truth = make_moe(1000, 3, 4, noise_scale=0.1, random_state=8)
     problem = standard_problem(X, y, 4)
     theta = problem.rows.map.from_parameters(truth)
-    kept = prune(problem.with_experts(3), make_optimiser(problem, ThetaBatch.of([theta])), 0).theta(0)
-    gone = int(np.argmin(removal_losses(problem, ThetaBatch.of([theta]))[0]))
+    kept = prune(problem.with_experts(3), make_optimiser(problem, Theta.stacked([theta])), 0).picked(0)
+    gone = int(np.argmin(removal_losses(problem, Theta.stacked([theta]))[0]))
     np.testing.assert_allclose(kept.A, np.delete(theta.A, gone, axis=0), atol=1e-12)
 
 
@@ -45,7 +44,7 @@ def wave(rng, seed=1):
 
 def levels(problem, starts):
     """Objectives where starts begin, in total over the rows."""
-    return make_optimiser(problem, ThetaBatch.of([s.theta for s in starts]), exact=True).objective * problem.total
+    return make_optimiser(problem, Theta.stacked([s.theta for s in starts]), exact=True).objective * problem.total
 
 
 def test_nearly_equal_weights_leave_an_optimum_where_it_is(rng):
@@ -78,7 +77,9 @@ def test_gates_begin_less_steep_on_reweighted_rows_where_no_penalty_keeps_them_s
     problem = standard_problem(X, y, 3, noise="per-expert", penalty=penalty)
     theta = labelled_start(problem, random_labels(problem, rng))
     config = CONFIG.changed("race", em_steps=0, warm_up=0).changed("moves", softening=(0.2, 0.4))
-    factors = np.array([start.theta.W / theta.W for start in reweighted_restarts(problem, [theta] * 9, config, rng)])
+    factors = np.array(
+        [start.theta.gate / theta.gate for start in reweighted_restarts(problem, [theta] * 9, config, rng)]
+    )
     each = factors[:, :1, :1]
     np.testing.assert_allclose(factors, np.broadcast_to(each, factors.shape))
     assert np.all((each > low - 1e-9) & (each < high + 1e-9))

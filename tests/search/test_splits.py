@@ -4,7 +4,6 @@ import pytest
 from problems import standard_problem, sums_of
 from skmoe import make_moe
 from skmoe.likelihood import Theta, mean_log_likelihood
-from skmoe.likelihood.batch import ThetaBatch
 from skmoe.search.config import SearchConfig
 from skmoe.search.finish import maximise
 from skmoe.search.records import StartKind
@@ -18,7 +17,7 @@ CONFIG = SearchConfig()
 def one_does_all(y):
     """Two experts: one that is a constant for all rows, one far from all of them."""
     A = np.array([[0.0, 0.0, np.mean(y)], [0.0, 0.0, 9.0]])
-    return Theta(A, np.array([[0.0, 0.0, 6.0]]), np.full(2, np.std(y)))
+    return Theta(A, np.array([[0.0, 0.0, 6.0], [0.0, 0.0, 0.0]]), np.full(2, np.std(y)))
 
 
 def moves_from(problem, theta):
@@ -26,18 +25,16 @@ def moves_from(problem, theta):
 
 
 def losses(problem, theta):
-    return removal_losses(problem, ThetaBatch.of([theta]))[0] / problem.total
+    return removal_losses(problem, Theta.stacked([theta]))[0] / problem.total
 
 
 def test_removal_loss_is_that_of_the_model_without_the_expert():
     X, y, truth = make_moe(300, 3, 4, noise_scale=0.3, random_state=5)
     problem = standard_problem(X, y, 4, intercept=False)
     theta = problem.rows.map.from_parameters(truth)
-    W = np.vstack([theta.W, np.zeros((1, 3))])
     for i, loss in enumerate(losses(problem, theta)):
         kept = [j for j in range(4) if j != i]
-        V = (W[kept] - W[kept[-1]])[:-1]
-        rest = mean_log_likelihood(problem.with_experts(3), Theta(theta.A[kept], V, theta.sigma[kept]))
+        rest = mean_log_likelihood(problem.with_experts(3), theta.picked(kept))
         assert loss == pytest.approx(mean_log_likelihood(problem, theta) - rest, rel=1e-9)
 
 
@@ -87,7 +84,7 @@ def test_splits_follow_the_moments_of_residuals():
     U = problem.rows.map.lay_out(X).T
     R = truth.responsibilities(X, y)
     e = (y[:, None] - U @ theta.A.T) / theta.sigma
-    for split in splits_of(problem, ThetaBatch.of([theta]), CONFIG)[0]:
+    for split in splits_of(problem, Theta.stacked([theta]), CONFIG)[0]:
         r, residual = R[:, split.expert], e[:, split.expert]
         G = np.einsum("n,nd,ne->de", r, U, U) / np.sum(r)
         values, vectors = np.linalg.eigh(G)

@@ -32,7 +32,7 @@ def test_experts_of_a_labelled_start_are_weighted_least_squares(rng, noise):
     labels = rng.integers(3, size=(400, 4))
     batch = labelled_batch(problem, labels, 0.9)
     for s in range(4):
-        found = problem.rows.map.to_parameters(batch.theta(s), problem.family)
+        found = problem.rows.map.to_parameters(batch.picked(s), problem.family)
         squares = np.zeros(3)
         for i in range(3):
             weight = np.where(labels[:, s] == i, 0.9 + 0.1 / 3, 0.1 / 3)
@@ -135,7 +135,7 @@ def test_cells_are_those_of_the_experts_inputs_where_the_gate_sees_none(rng):
     problem = Problem(MappedRows.of(X, y, map), 2, GaussianFamily.linear(), Settings(), 1.0)
     (start,) = drawn_starts(problem, [StartKind.VORONOI], 0, rng, SearchConfig())
     assert np.max(np.abs(start.theta.A[0] - start.theta.A[1])) > 0.1
-    assert start.theta.W.shape == (1, 1)
+    assert start.theta.W.shape == (2, 1)
 
 
 def test_consistent_start_is_left_out_of_few_rows():

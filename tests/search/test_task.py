@@ -84,7 +84,7 @@ def test_sample_can_tell_experts_apart(rng, columns, least):
 def test_standardised_problem_has_the_callers_likelihood(table):
     X, y = table
     task, rng = prepared(X, y), np.random.default_rng(0)
-    theta = Theta(rng.standard_normal((2, 4)), rng.standard_normal((1, 4)), np.array([0.5, 1.0]))
+    theta = Theta(rng.standard_normal((2, 4)), rng.standard_normal((2, 4)), np.array([0.5, 1.0]))
     problem = task.problem(2)
     model = task.map.to_parameters(theta, problem.family)
     inner = task.in_callers_units(mean_log_likelihood(problem, theta))

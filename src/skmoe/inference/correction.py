@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skmoe.likelihood.batch import ThetaBatch, batch_sums
+from skmoe.likelihood import Theta
+from skmoe.likelihood.batch import batch_sums
 from skmoe.likelihood.penalty import noise_dof, noise_penalty
 from skmoe.model.fitted import FittedMixture
 from skmoe.model.gaussian import GaussianFamily
@@ -76,7 +77,7 @@ def _effective_parameters(optimum: Optimum) -> np.ndarray:
     if k == 1 or fit.inverse_root is None or problem.total > MANY_ROWS * problem.n_parameters:
         return np.full(k, float(De))
     gram = (
-        batch_sums(problem, ThetaBatch.of([fit.theta])).expert_gram[0]
+        batch_sums(problem, Theta.stacked([fit.theta])).expert_gram[0]
         / problem.family.step_scale(fit.theta.sigma)[:, None, None]
     )
     roots = fit.inverse_root[: k * De].reshape(k, De, -1)

@@ -8,7 +8,7 @@ weights :math:`p_i p_j`, which is at most twice this, its diagonal; steps are gu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,12 +23,10 @@ from skmoe.likelihood.problem import Problem
 from skmoe.likelihood.rows import Block
 from skmoe.likelihood.theta import Theta
 from skmoe.model.channels import as_channels, expert_blocks, times
-from skmoe.model.gate import with_zero_row
 from skmoe.model.posterior import Posterior, posterior
 
 __all__ = [
     "BatchSums",
-    "ThetaBatch",
     "batch_block_rows",
     "batch_sums",
     "batch_totals",
@@ -41,47 +39,6 @@ BLOCK_DOUBLES = 2**14
 """Size of a block's channels on a CPU: temporaries of 128 KiB stay in the cache, and the allocator keeps them."""
 SHARED_DOUBLES = 2**23
 """Rows times channels from which blocks of rows are shared out over threads."""
-
-
-@dataclass(frozen=True)
-class ThetaBatch:
-    """S models: experts A (S, k, De), gate W (S, k, Dg) of all experts, scales sigma (S, k), on the host.
-
-    Only differences between a model's gate vectors count; none of them is zero.
-    """
-
-    A: np.ndarray
-    W: np.ndarray
-    sigma: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.A)
-
-    @property
-    def k(self) -> int:
-        """Number of experts."""
-        return self.A.shape[1]
-
-    @classmethod
-    def of(cls, thetas: Sequence[Theta]) -> ThetaBatch:
-        """Make a batch of models of one shape."""
-        W = [with_zero_row(theta.W) for theta in thetas]
-        W = [w - np.mean(w, axis=0) for w in W]
-        return cls(np.array([t.A for t in thetas]), np.array(W), np.array([t.sigma for t in thetas]))
-
-    @classmethod
-    def joined(cls, batches: Sequence[ThetaBatch]) -> ThetaBatch:
-        """Concatenate batches."""
-        return cls(*(np.concatenate([getattr(b, name) for b in batches]) for name in ("A", "W", "sigma")))
-
-    def picked(self, rows: Any) -> ThetaBatch:
-        """Return some of the models."""
-        return ThetaBatch(self.A[rows], self.W[rows], self.sigma[rows])
-
-    def theta(self, i: int) -> Theta:
-        """Return one of the models."""
-        W = self.W[i] - self.W[i, -1]
-        return Theta(self.A[i].copy(), W[:-1], self.sigma[i].copy())
 
 
 @dataclass(frozen=True)
@@ -102,7 +59,7 @@ class BatchSums:
 
 
 def batch_totals(
-    problem: Problem, batch: ThetaBatch, kernel: BatchKernel, *more: Array | None, channels: int | None = None
+    problem: Problem, batch: Theta, kernel: BatchKernel, *more: Array | None, channels: int | None = None
 ) -> list[Array]:
     """Return the totals of ``kernel(posterior, block, *more)`` over the rows, for all models of a batch in one pass.
 
@@ -110,7 +67,7 @@ def batch_totals(
     ----------
     problem : Problem
         Its number of experts does not count; that of the batch does.
-    batch : ThetaBatch
+    batch : Theta
     kernel : callable
     *more : (n, ...) arrays, optional
         Handed to the kernel block by block.
@@ -138,16 +95,14 @@ def batch_block_rows(channels: int, like: Array) -> int:
     return max(1, 2**20 // channels) if on_accelerator(like) else max(64, BLOCK_DOUBLES // channels)
 
 
-def batch_sums(
-    problem: Problem, batch: ThetaBatch, run_weight: Array | None = None, *, grams: bool = True
-) -> BatchSums:
+def batch_sums(problem: Problem, batch: Theta, run_weight: Array | None = None, *, grams: bool = True) -> BatchSums:
     """Return the sums of an EM step for each model of a batch, in one pass over the rows of `problem`.
 
     Parameters
     ----------
     problem : Problem
         Its number of experts does not count; that of the batch does.
-    batch : ThetaBatch
+    batch : Theta
     run_weight : (n, S) array, optional
         Row weights of each model by itself, times those of the rows.
     grams : bool
@@ -206,9 +161,7 @@ def has_compiled_sums(problem: Problem) -> bool:
     return is_compiled(problem.family, problem.rows.X)
 
 
-def _compiled_totals(
-    problem: Problem, batch: ThetaBatch, run_weight: np.ndarray | None, grams: bool
-) -> list[np.ndarray]:
+def _compiled_totals(problem: Problem, batch: Theta, run_weight: np.ndarray | None, grams: bool) -> list[np.ndarray]:
     """Return the totals of `batch_sums` by compiled code."""
     rows, channels = problem.rows, batch.W.shape[0] * batch.k
     W, A = (coef.reshape(channels, -1) for coef in (batch.W, batch.A))

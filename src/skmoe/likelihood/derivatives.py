@@ -19,7 +19,7 @@ import numpy as np
 from skmoe.arrays.blocks import block_rows_for
 from skmoe.arrays.namespaces import array_namespace, to_numpy
 from skmoe.arrays.products import gram_channels
-from skmoe.likelihood.batch import ThetaBatch, batch_sums
+from skmoe.likelihood.batch import batch_sums
 from skmoe.likelihood.hessian import (
     assembled,
     grouped,
@@ -86,7 +86,7 @@ def _gradient_of(problem: Problem, theta: Theta, sums: list[Any]) -> Gradient:
 
 def gradient(problem: Problem, theta: Theta) -> Gradient:
     """Return the objective and gradient per row, in one pass."""
-    sums = batch_sums(problem, ThetaBatch.of([theta]), grams=False)
+    sums = batch_sums(problem, Theta.stacked([theta]), grams=False)
     noise = problem.family.scale_slope(sums.statistic[0], sums.share[0], theta.sigma)
     experts = sums.expert_gradient[0] / problem.family.step_scale(theta.sigma)[:, None]
     scales = np.array([np.sum(noise[group]) for group in problem.noise_groups])

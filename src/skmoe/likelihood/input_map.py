@@ -10,7 +10,6 @@ import numpy as np
 from skmoe.arrays.namespaces import Array, array_namespace, columns, design, device, to_device, with_ones
 from skmoe.likelihood.theta import Theta
 from skmoe.model.family import Family
-from skmoe.model.gate import with_zero_row
 from skmoe.model.parameters import MoEParameters
 
 __all__ = ["InputMap"]
@@ -114,7 +113,7 @@ class InputMap:
         A, b = self._to_caller(theta.A.reshape(theta.k * m, -1), self.expert_columns)
         if m > 1:
             A, b = A.reshape(theta.k, m, -1), b.reshape(theta.k, m)
-        W, c = self._to_caller(with_zero_row(theta.W), self.gate_columns)
+        W, c = self._to_caller(theta.W - theta.W[-1], self.gate_columns)
         s = self.y_scale
         b = b * s + self.y_shift
         return MoEParameters(A * s, W, theta.sigma * s, b=b, c=c, family=family, origin=self.origin)
@@ -147,7 +146,7 @@ class InputMap:
         coef, intercept = p.A.reshape(-1, p.A.shape[-1]), b.reshape(-1)
         A = self._from_caller(coef / s, (intercept - self.y_shift) / s, self.expert_columns).reshape(len(p.A), -1)
         W = self._from_caller(p.W - p.W[-1], c - c[-1], self.gate_columns)
-        return Theta(A, W[:-1], p.sigma / s)
+        return Theta(A, W, p.sigma / s)
 
     def _from_caller(self, M: np.ndarray, shift: np.ndarray, columns: tuple[int, ...] | None) -> np.ndarray:
         coef = M if self.transform is None else M @ np.linalg.pinv(self.transform).T

@@ -84,7 +84,7 @@ def noise_penalty(scales: np.ndarray, y_std: float) -> tuple[np.ndarray, np.ndar
 
 def penalty_at(problem: Problem, theta: Theta) -> PenaltySlopes:
     """Return the penalty at a point, with its slopes."""
-    gate = gate_ridge(problem) * (theta.W - np.sum(theta.W, axis=0) / problem.k)
+    gate = gate_ridge(problem) * (theta.W - np.mean(theta.W, axis=0))
     cost = 0.5 * float(np.sum(gate * theta.W))
     experts, noise = np.zeros_like(theta.A), np.zeros(len(problem.noise_groups))
     if problem.settings.penalty:
@@ -96,7 +96,7 @@ def penalty_at(problem: Problem, theta: Theta) -> PenaltySlopes:
             costs, slopes, _ = noise_penalty(theta.sigma, problem.y_std)
             cost += float(dof * np.sum(costs))
             noise = dof * np.array([np.sum(slopes[group]) for group in problem.noise_groups])
-    return PenaltySlopes(cost, experts, gate, noise)
+    return PenaltySlopes(cost, experts, gate[:-1], noise)
 
 
 def penalty_information(problem: Problem, theta: Theta) -> np.ndarray:

@@ -175,7 +175,7 @@ class Problem:
     def pack(self, theta: Theta) -> np.ndarray:
         """Return parameters as one vector: experts, gate, logs of the noise scales that are learned."""
         noise = [np.log(theta.sigma[group.start]) for group in self.noise_groups]
-        return np.concatenate([theta.A.ravel(), theta.W.ravel(), noise])
+        return np.concatenate([theta.A.ravel(), theta.gate.ravel(), noise])
 
     def unpack(self, vector: np.ndarray, like: Theta) -> Theta:
         """Invert `pack`, with noise scales bounded below; known noise is taken from `like`."""
@@ -183,7 +183,8 @@ class Problem:
         sigma = like.sigma.copy()
         for group, log_noise in zip(self.noise_groups, vector[a + w :], strict=True):
             sigma[group] = max(np.exp(min(log_noise, 300.0)), self.least_scale)
-        return Theta(vector[:a].reshape(self.k, -1), vector[a : a + w].reshape(self.k - 1, self.Dg), sigma)
+        gate = vector[a : a + w].reshape(self.k - 1, self.Dg)
+        return Theta(vector[:a].reshape(self.k, -1), with_zero_row(gate), sigma)
 
     def at_least_scale(self, theta: Theta) -> np.ndarray:
         """Return which learned noise scales are at the least scale, or nearly so."""
@@ -220,7 +221,7 @@ class Problem:
         """Return parameters on the rows' device, the gate with its zero row."""
         like = self.rows.X
         A = theta.A.reshape(self.k * self.family.predictors, -1)
-        return to_device(A, like), to_device(with_zero_row(theta.W), like), to_device(theta.sigma, like)
+        return to_device(A, like), to_device(theta.W, like), to_device(theta.sigma, like)
 
     def mean_of(self, kernel: Kernel, theta: Theta, *more: Array | None, block_rows: int | None = None) -> list[Any]:
         """Return the totals of ``kernel(posterior, block, *more)`` over the rows, divided by the total weight."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from skmoe.likelihood import Problem
-from skmoe.likelihood.batch import BatchSums, ThetaBatch
+from skmoe.likelihood import Problem, Theta
+from skmoe.likelihood.batch import BatchSums
 from skmoe.likelihood.penalty import noise_dof
 
 __all__ = ["FEWEST_ROWS", "PenaltyStrengths", "em_scales", "em_step_of_batch", "mean_centred", "with_ridge"]
@@ -56,7 +56,7 @@ class PenaltyStrengths:
         return PenaltyStrengths(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 
-def em_step_of_batch(problem: Problem, batch: ThetaBatch, sums: BatchSums, penalties: PenaltyStrengths) -> ThetaBatch:
+def em_step_of_batch(problem: Problem, batch: Theta, sums: BatchSums, penalties: PenaltyStrengths) -> Theta:
     """Return the parameters of each model of a batch after an EM step."""
     family, gate = problem.family, penalties.gate[:, None, None]
     ridge = penalties.expert[:, None] * family.step_scale(batch.sigma)
@@ -66,11 +66,11 @@ def em_step_of_batch(problem: Problem, batch: ThetaBatch, sums: BatchSums, penal
     slope = sums.gate_gradient - gate * mean_centred(batch.W)
     curve = with_ridge(sums.gate_gram + gate[..., None] * np.eye(batch.W.shape[2]))
     W = batch.W + np.linalg.solve(curve, slope[..., None])[..., 0]
-    return ThetaBatch(batch.A + steps, W, em_scales(problem, batch, sums, penalties, steps))
+    return Theta(batch.A + steps, W, em_scales(problem, batch, sums, penalties, steps))
 
 
 def em_scales(
-    problem: Problem, batch: ThetaBatch, sums: BatchSums, penalties: PenaltyStrengths, steps: np.ndarray
+    problem: Problem, batch: Theta, sums: BatchSums, penalties: PenaltyStrengths, steps: np.ndarray
 ) -> np.ndarray:
     """Return the scales (S, k) after an EM step that moves experts by `steps`."""
     family, floor = problem.family, problem.least_scale

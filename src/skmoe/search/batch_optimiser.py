@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from skmoe.arrays.namespaces import Array, array_namespace, device
-from skmoe.likelihood import Problem
-from skmoe.likelihood.batch import BatchSums, ThetaBatch, batch_sums
+from skmoe.likelihood import Problem, Theta
+from skmoe.likelihood.batch import BatchSums, batch_sums
 from skmoe.likelihood.penalty import noise_penalty
 from skmoe.search.batch_em import FEWEST_ROWS, PenaltyStrengths, em_scales, mean_centred, with_ridge
 from skmoe.search.lbfgs import Memory
@@ -56,7 +56,7 @@ class BatchOptimiser:
     Parameters
     ----------
     problem : Problem
-    batch : ThetaBatch
+    batch : Theta
         Where the models start; their number of experts need not be that of the problem.
     penalties : (S,) array, optional
         Strength of each model's penalty; the problem's by default.
@@ -67,7 +67,7 @@ class BatchOptimiser:
 
     Attributes
     ----------
-    batch : ThetaBatch
+    batch : Theta
         The current parameters.
     objective, log_likelihood : (S,) arrays
         Mean log-likelihood less the penalty, and without it.
@@ -78,7 +78,7 @@ class BatchOptimiser:
     def __init__(
         self,
         problem: Problem,
-        batch: ThetaBatch,
+        batch: Theta,
         penalties: np.ndarray | None = None,
         *,
         per_model: PerModelRows | None = None,
@@ -176,7 +176,7 @@ class BatchOptimiser:
             self.on_step(self)
 
     def _accept(
-        self, rows: np.ndarray, proposal: ThetaBatch, sums: BatchSums, value: np.ndarray, fresh: bool, pairs: bool
+        self, rows: np.ndarray, proposal: Theta, sums: BatchSums, value: np.ndarray, fresh: bool, pairs: bool
     ) -> None:
         """Move the models `rows` to their proposals."""
         if not len(rows):
@@ -209,10 +209,10 @@ class BatchOptimiser:
 
     # -- sums and objective -------------------------------------------------------------------------------------------
 
-    def _sums(self, batch: ThetaBatch, grams: bool) -> BatchSums:
+    def _sums(self, batch: Theta, grams: bool) -> BatchSums:
         return batch_sums(self.problem, batch, None if self.per_model is None else self.per_model.weight, grams=grams)
 
-    def _objective(self, batch: ThetaBatch, sums: BatchSums) -> np.ndarray:
+    def _objective(self, batch: Theta, sums: BatchSums) -> np.ndarray:
         penalties, spread = self.penalties, self.problem.y_std
         cost = 0.5 * penalties.gate * np.sum(mean_centred(batch.W) ** 2, axis=(1, 2))
         if np.any(penalties.expert):
@@ -221,7 +221,7 @@ class BatchOptimiser:
                 cost = cost + penalties.noise_dof * np.sum(noise_penalty(batch.sigma, spread)[0], axis=1)
         return sums.log_likelihood - cost
 
-    def _gradient(self, batch: ThetaBatch, sums: BatchSums, penalties: PenaltyStrengths) -> np.ndarray:
+    def _gradient(self, batch: Theta, sums: BatchSums, penalties: PenaltyStrengths) -> np.ndarray:
         """Return the gradient of the objective over the vector, (S, P)."""
         family, S = self.problem.family, len(batch)
         A = sums.expert_gradient / family.step_scale(batch.sigma)[:, :, None]
@@ -238,7 +238,7 @@ class BatchOptimiser:
 
     # -- directions ----------------------------------------------------------------------------------------------------
 
-    def _curvatures(self, batch: ThetaBatch, sums: BatchSums, penalties: PenaltyStrengths) -> tuple[np.ndarray, ...]:
+    def _curvatures(self, batch: Theta, sums: BatchSums, penalties: PenaltyStrengths) -> tuple[np.ndarray, ...]:
         """Return inverses of EM's curvature for experts, gate and scales; numbers, no matrices, for many columns."""
         problem, expert, gate = self.problem, penalties.expert[:, None], penalties.gate[:, None]
         precision, least = 1.0 / problem.family.step_scale(batch.sigma), FEWEST_ROWS / problem.total
@@ -281,14 +281,14 @@ class BatchOptimiser:
 
     # -- parameters as vectors ----------------------------------------------------------------------------------------
 
-    def _pack(self, batch: ThetaBatch) -> np.ndarray:
+    def _pack(self, batch: Theta) -> np.ndarray:
         S = len(batch)
         parts = [batch.A.reshape(S, -1), batch.W.reshape(S, -1)]
         if not self._known:
             parts.append(np.log(batch.sigma[:, :1] if self._shared else batch.sigma))
         return np.concatenate(parts, axis=1)
 
-    def _unpack(self, vector: np.ndarray) -> ThetaBatch:
+    def _unpack(self, vector: np.ndarray) -> Theta:
         S, k, De = len(vector), *self.batch.A.shape[1:]
         a, w = k * De, self.batch.W[0].size
         A, W = vector[:, :a].reshape(S, k, De), vector[:, a : a + w].reshape(S, k, -1)
@@ -297,4 +297,4 @@ class BatchOptimiser:
             low, high = np.log([self.problem.least_scale, MOST_SPREADS * self.problem.y_std])
             noise = np.maximum(np.exp(np.clip(vector[:, a + w :], low, high)), self.problem.least_scale)
             sigma = np.broadcast_to(noise, (S, k)).copy()
-        return ThetaBatch(A.copy(), W.copy(), sigma)
+        return Theta(A.copy(), W.copy(), sigma)

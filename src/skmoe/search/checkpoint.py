@@ -109,7 +109,7 @@ class Checkpoint:
         experts, gate = self.widths
         return {
             f"A_{k}": ArraySpec((k, experts)),
-            f"W_{k}": ArraySpec((k - 1, gate)),
+            f"W_{k}": ArraySpec((k, gate)),
             f"sigma_{k}": ArraySpec((k,), Values(above=0.0)),
         }
 

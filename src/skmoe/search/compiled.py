@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from skmoe.arrays.threads import in_order, threads_allowed
-from skmoe.likelihood import Problem
-from skmoe.likelihood.batch import ThetaBatch, has_compiled_sums
+from skmoe.likelihood import Problem, Theta
+from skmoe.likelihood.batch import has_compiled_sums
 from skmoe.likelihood.fused import LIBRARY, STRIP, loaded
 from skmoe.likelihood.rows import ModelRows
 from skmoe.search.batch_em import FEWEST_ROWS
@@ -107,7 +107,7 @@ def _library() -> Any | None:
 
 def make_optimiser(
     problem: Problem,
-    batch: ThetaBatch,
+    batch: Theta,
     penalties: np.ndarray | None = None,
     *,
     per_model: PerModelRows | None = None,

@@ -13,7 +13,6 @@ import numpy as np
 from scipy import linalg
 
 from skmoe.likelihood import Curvature, Problem, Theta
-from skmoe.likelihood.batch import ThetaBatch
 from skmoe.search.compiled import make_optimiser
 from skmoe.search.config import SearchConfig
 from skmoe.search.lbfgs import Memory
@@ -192,10 +191,10 @@ def _first_order(optimiser: Optimiser, *, em: bool = False) -> float:
 
     Returns the gain per row.
     """
-    before, batch = optimiser.point.objective, ThetaBatch.of([optimiser.point.theta])
+    before, batch = optimiser.point.objective, Theta.stacked([optimiser.point.theta])
     steps = make_optimiser(optimiser.problem, batch, exact=True, on_step=lambda _: optimiser.note())
     (steps.em if em else steps.quasi_newton)(FIRST_ORDER_STEPS)
-    trial = Point(optimiser.problem, steps.batch.theta(0)).with_sums("gradient")
+    trial = Point(optimiser.problem, steps.batch.picked(0)).with_sums("gradient")
     if not optimiser.allows(trial):
         return 0.0
     optimiser.go(trial)

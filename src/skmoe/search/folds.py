@@ -15,10 +15,9 @@ from scipy.special import logsumexp
 
 from skmoe.arrays.namespaces import to_device, to_numpy
 from skmoe.likelihood import LaidOutRows, Problem, Theta, largest_predictors
-from skmoe.likelihood.batch import ThetaBatch
 from skmoe.model.calibration import Calibration
 from skmoe.model.family import Family
-from skmoe.model.gate import log_sum_exp, with_zero_row
+from skmoe.model.gate import log_sum_exp
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.model.mixture import Mixture
 from skmoe.model.posterior import posterior
@@ -129,7 +128,7 @@ def mixture_at(rows: LaidOutRows, family: Family, thetas: Sequence[Theta], weigh
     """Return the predictive distribution of an average of models at rows, for outputs that are a centre plus noise."""
     U, V, _, _ = rows.block(rows.X, rows.y, None)
     U, V = to_numpy(U), to_numpy(V)
-    gates = [w * log_sum_exp(with_zero_row(t.W) @ V)[1] for t, w in zip(thetas, weights, strict=True)]
+    gates = [w * log_sum_exp(t.W @ V)[1] for t, w in zip(thetas, weights, strict=True)]
     centers = [family.mean(t.A @ U, t.sigma[:, None]) for t in thetas]
     scales = np.concatenate([t.sigma for t in thetas])[None, :]
     return Mixture(np.concatenate(gates).T, np.concatenate(centers).T, scales, np.full_like(scales, family.noise_dof))
@@ -142,7 +141,7 @@ def _log_density(
     U, V, y, _ = rows.block(rows.X, rows.y, None)
     found = []
     for problem, t in zip(problems, thetas, strict=True):
-        A, W, sigma = (to_device(part, U) for part in (t.A.reshape(-1, U.shape[0]), with_zero_row(t.W), t.sigma))
+        A, W, sigma = (to_device(part, U) for part in (t.A.reshape(-1, U.shape[0]), t.W, t.sigma))
         largest = largest_predictors(problem, t)
         held = None if largest is None else to_device(largest[:, None], U)
         found.append(to_numpy(posterior(A, W, sigma, problem.family, U, V, y, held).log_density))
@@ -254,7 +253,7 @@ def run_briefly(
 ) -> list[tuple[int, Theta]]:
     """Run the optimiser from starts for a while, each with its penalty; return their numbers and points, best first."""
     optimiser = make_optimiser(
-        problem, ThetaBatch.of(starts), np.asarray(penalties), per_model=per_model, on_step=on_step
+        problem, Theta.stacked(starts), np.asarray(penalties), per_model=per_model, on_step=on_step
     )
     optimiser.em(config.race.em_steps)
     for _ in range(config.folds.checks if checks is None else checks):
@@ -263,7 +262,7 @@ def run_briefly(
         if np.all((optimiser.objective - before) * problem.total < config.race.gain):
             break
     order = np.argsort(-optimiser.objective, kind="stable")
-    return [(int(i), optimiser.batch.theta(int(i))) for i in order]
+    return [(int(i), optimiser.batch.picked(int(i))) for i in order]
 
 
 def converged(

@@ -13,7 +13,7 @@ from skmoe.arrays.checks import RANDOM_STATE, check_coef, check_enough_rows, che
 from skmoe.arrays.namespaces import Array, array_namespace, to_device
 from skmoe.arrays.threads import with_one_blas_thread
 from skmoe.likelihood import InputMap, MappedRows, Problem, Settings, Theta
-from skmoe.likelihood.batch import BatchSums, ThetaBatch, batch_sums
+from skmoe.likelihood.batch import BatchSums, batch_sums
 from skmoe.likelihood.penalty import penalised_gate, penalty_at
 from skmoe.likelihood.rows import Block
 from skmoe.model.activations import get_activation
@@ -135,8 +135,8 @@ def joint_em(
     settings = Settings(noise, least_ridge=0.0, least_scale=NOISE_FLOOR * spread, least_share=0.0, least_rows=0.0)
     rows = MappedRows.of(X, y, InputMap.identity(d))
     problem = Problem(rows, k, GaussianFamily(get_activation(activation)), settings, spread)
-    run = run_em(problem, Theta(A, (W - W[-1])[:-1], np.full(k, sigma)), max_iter=max_iter, tol=tol)
-    path = [(p.A, with_zero_row(p.W), float(p.sigma[0])) for p in run.points]
+    run = run_em(problem, Theta(A, W, np.full(k, sigma)), max_iter=max_iter, tol=tol)
+    path = [(p.A, p.W - p.W[-1], float(p.sigma[0])) for p in run.points]
     return JointEMResult(
         *path[-1], run.log_likelihood[-1], path, np.array(run.log_likelihood), len(path) - 1, run.converged
     )
@@ -179,13 +179,13 @@ def run_em(problem: Problem, theta: Theta, *, max_iter: int, tol: float) -> EMTr
 
 def _sums_at(problem: Problem, theta: Theta) -> tuple[BatchSums, float]:
     """Return the sums of an EM step at a point, and the mean log-likelihood less the penalty."""
-    sums = batch_sums(problem, ThetaBatch.of([theta]))
+    sums = batch_sums(problem, Theta.stacked([theta]))
     return sums, float(sums.log_likelihood[0]) - penalty_at(problem, theta).cost
 
 
 def _em_step(problem: Problem, theta: Theta, sums: BatchSums) -> Theta:
     """Return the maximum of the expected log-likelihood, responsibilities from `theta`."""
-    moved = em_step_of_batch(problem, ThetaBatch.of([theta]), sums, PenaltyStrengths.of(problem, 1)).theta(0)
+    moved = em_step_of_batch(problem, Theta.stacked([theta]), sums, PenaltyStrengths.of(problem, 1)).picked(0)
     if problem.k == 1:
         return moved
 
@@ -197,7 +197,7 @@ def _em_step(problem: Problem, theta: Theta, sums: BatchSums) -> Theta:
 
         return penalised_gate(problem, gate_sums(*problem.mean_of(kernel, theta)), W)
 
-    return replace(moved, W=maximise_gate(gate, theta.W, gate(theta.W)))
+    return replace(moved, W=with_zero_row(maximise_gate(gate, theta.gate, gate(theta.gate))))
 
 
 def fit_joint_em(task: Task, k: int, rng: np.random.Generator, n_init: int) -> Fitted:

@@ -174,7 +174,7 @@ class _ProgressCallback:
 
     def __call__(self, optimiser: BatchOptimiser) -> None:
         control, best = self.task.control, int(np.argmax(optimiser.objective))
-        self.theta = optimiser.batch.theta(best)
+        self.theta = optimiser.batch.picked(best)
         if control.progress is not None:
             log_likelihood = self.task.in_callers_units(float(optimiser.log_likelihood[best]))
             where = self.k, next(control.steps), log_likelihood, self.most

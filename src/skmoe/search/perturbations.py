@@ -9,7 +9,6 @@ import numpy as np
 
 from skmoe.arrays.namespaces import to_device, to_numpy
 from skmoe.likelihood import Problem, Theta
-from skmoe.likelihood.batch import ThetaBatch
 from skmoe.search.batch_em import mean_centred
 from skmoe.search.batch_optimiser import BatchOptimiser, OnStep, PerModelRows
 from skmoe.search.compiled import make_optimiser
@@ -37,7 +36,7 @@ def reweighted_restarts(
     with trees of species). Without a penalty gates are so steep that a row never changes its expert: they begin less
     steep then, but not where rows are too few for the parameters and the highest maxima are degenerate.
     """
-    rows, count, batch = problem.laid_out(), len(thetas), ThetaBatch.of(thetas)
+    rows, count, batch = problem.laid_out(), len(thetas), Theta.stacked(thetas)
     enough_rows = problem.total >= config.number.rows_per_parameter * problem.n_parameters
     if enough_rows and not problem.prevents_degeneracy(problem.settings.penalty):
         low, high = np.log(config.moves.softening)
@@ -56,7 +55,7 @@ def reweighted_restarts(
     optimiser = make_optimiser(problem, batch, per_model=per_model, on_step=on_step)
     optimiser.em(config.race.em_steps)
     optimiser.quasi_newton(config.race.warm_up)
-    return [Start(f"reweighted {i}", StartKind.REWEIGHTED, optimiser.batch.theta(i)) for i in range(count)]
+    return [Start(f"reweighted {i}", StartKind.REWEIGHTED, optimiser.batch.picked(i)) for i in range(count)]
 
 
 def grow_and_prune(
@@ -65,15 +64,15 @@ def grow_and_prune(
     """Return starts from a model with one expert more, run for a while, whose least useful expert is then removed."""
     bigger = problem.with_experts(problem.k + 1)
     starts = grown_starts(bigger, [theta], config, rng, config.moves.splits)
-    optimiser = make_optimiser(bigger, ThetaBatch.of([start.theta for start in starts]), on_step=on_step)
+    optimiser = make_optimiser(bigger, Theta.stacked([start.theta for start in starts]), on_step=on_step)
     _run_briefly(optimiser, config)
     batch = prune(problem, optimiser, config.race.em_steps // 2, on_step)
-    return [Start(f"re{start.name}", StartKind.SPLIT, batch.theta(i)) for i, start in enumerate(starts)]
+    return [Start(f"re{start.name}", StartKind.SPLIT, batch.picked(i)) for i, start in enumerate(starts)]
 
 
 def experts_to_remove(problem: Problem, theta: Theta, config: SearchConfig) -> list[np.ndarray]:
     """Return groups of experts to remove: several that nothing is lost without as one group, else each by itself."""
-    losses = removal_losses(problem, ThetaBatch.of([theta]))[0]
+    losses = removal_losses(problem, Theta.stacked([theta]))[0]
     unused = np.flatnonzero(losses < config.race.same)
     if len(unused) > 1:
         return [unused[: problem.k // 2]]
@@ -90,11 +89,10 @@ def shrink_and_split(
 ) -> list[Start]:
     """Return starts with each group of experts removed, the others run for a while, and as many of them split."""
     kept = np.array([np.delete(np.arange(problem.k), group) for group in groups])
-    W = np.append(theta.W, np.zeros((1, problem.Dg)), axis=0)
-    fewer = ThetaBatch(theta.A[kept], W[kept], theta.sigma[kept])
+    fewer = theta.picked(kept)
     optimiser = make_optimiser(problem.with_experts(kept.shape[1]), fewer, on_step=on_step)
     _run_briefly(optimiser, config)
-    thetas = [optimiser.batch.theta(i) for i in range(len(optimiser))]
+    thetas = [optimiser.batch.picked(i) for i in range(len(optimiser))]
     return grown_starts(problem, thetas, config, rng, max(1, config.moves.splits // len(groups)))
 
 
@@ -103,7 +101,7 @@ def _run_briefly(optimiser: BatchOptimiser, config: SearchConfig) -> None:
     optimiser.quasi_newton(config.race.warm_up // 2)
 
 
-def prune(problem: Problem, optimiser: BatchOptimiser, steps: int, on_step: OnStep | None = None) -> ThetaBatch:
+def prune(problem: Problem, optimiser: BatchOptimiser, steps: int, on_step: OnStep | None = None) -> Theta:
     """Remove the least useful experts, with some EM steps after each removal, until as many are left as in `problem`.
 
     Of many experts a few are removed at a time.
@@ -113,7 +111,7 @@ def prune(problem: Problem, optimiser: BatchOptimiser, steps: int, on_step: OnSt
         left = batch.k - max(1, (batch.k - problem.k) // AT_A_TIME)
         kept = np.sort(np.argsort(-removal_losses(problem, batch), axis=1, kind="stable")[:, :left], axis=1)
         rows = np.arange(len(batch))[:, None]
-        fewer = ThetaBatch(batch.A[rows, kept], batch.W[rows, kept], batch.sigma[rows, kept])
+        fewer = batch.picked((rows, kept))
         optimiser = make_optimiser(problem, fewer, on_step=on_step)
         optimiser.em(steps)
     return optimiser.batch

@@ -136,7 +136,7 @@ class Search:
         self.work += optimiser.work
         i = int(np.argmax(optimiser.objective))
         objective = float(optimiser.objective[i]) if optimiser.batch.k == self.problem.k else -np.inf
-        self._note(optimiser.problem, objective, lambda: optimiser.batch.theta(i))
+        self._note(optimiser.problem, objective, lambda: optimiser.batch.picked(i))
 
     # -- runs on a subsample ------------------------------------------------------------------------------------------
 

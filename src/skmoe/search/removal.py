@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from skmoe.arrays.namespaces import Array, array_namespace, to_numpy
-from skmoe.likelihood import Problem
-from skmoe.likelihood.batch import ThetaBatch, batch_totals
+from skmoe.likelihood import Problem, Theta
+from skmoe.likelihood.batch import batch_totals
 from skmoe.likelihood.rows import Block, weighted
 from skmoe.model.posterior import Posterior
 
@@ -19,7 +19,7 @@ __all__ = ["removal_losses"]
 TINY = 1e-40  # added to probabilities, so that their logs are finite
 
 
-def removal_losses(problem: Problem, batch: ThetaBatch) -> np.ndarray:
+def removal_losses(problem: Problem, batch: Theta) -> np.ndarray:
     """Return the fall of the total log-likelihood when each expert is removed and nothing else is changed, (S, k)."""
 
     def others(P: Array) -> Array:

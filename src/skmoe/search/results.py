@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skmoe.likelihood import Problem
-from skmoe.likelihood.batch import ThetaBatch
+from skmoe.likelihood import Problem, Theta
 from skmoe.search.batch_optimiser import OnStep, PerModelRows
 from skmoe.search.compiled import make_optimiser
 from skmoe.search.config import SearchConfig
@@ -92,7 +91,7 @@ def run_all(
     strengths = np.full(len(starts), problem.settings.penalty) if penalties is None else np.array(penalties)
     group = np.unique(strengths, return_inverse=True)[1] if groups is None else np.array(groups)
     cutoffs = np.broadcast_to(cutoff, len(starts))
-    batch = ThetaBatch.of([start.theta for start in starts])
+    batch = Theta.stacked([start.theta for start in starts])
     optimiser = make_optimiser(problem, batch, penalties=strengths, per_model=per_model, on_step=on_step)
     running, results = np.arange(len(starts)), list[RunResult]()
 
@@ -105,7 +104,7 @@ def run_all(
             optimiser.objective
         )
         for i in np.flatnonzero(which).tolist():
-            start = replace(starts[running[i]], theta=optimiser.batch.theta(i))
+            start = replace(starts[running[i]], theta=optimiser.batch.picked(i))
             reached = float(optimiser.objective[i]), float(optimiser.log_likelihood[i]), bool(admissible[i])
             results.append(RunResult(start, *reached, finished, float(strengths[running[i]]), int(group[running[i]])))
         running = running[~which]

@@ -16,7 +16,7 @@ import numpy as np
 from skmoe.arrays.namespaces import Array, array_namespace, to_device, to_numpy
 from skmoe.arrays.products import unpack_symmetric, weighted_grams
 from skmoe.likelihood import Problem, Theta
-from skmoe.likelihood.batch import ThetaBatch, batch_totals
+from skmoe.likelihood.batch import batch_totals
 from skmoe.likelihood.rows import Block, weighted
 from skmoe.model.channels import repeated
 from skmoe.model.gaussian import GaussianFamily
@@ -47,7 +47,7 @@ class Split:
     unit: float  # of the predictor
 
 
-def splits_of(problem: Problem, batch: ThetaBatch, config: SearchConfig) -> list[list[Split]]:
+def splits_of(problem: Problem, batch: Theta, config: SearchConfig) -> list[list[Split]]:
     """Return the splits of each expert of each model."""
     moments, share, units = _split_moments(problem, batch)
     mass = np.maximum(share, 1.0 / problem.total)
@@ -78,7 +78,7 @@ def splits_of(problem: Problem, batch: ThetaBatch, config: SearchConfig) -> list
     return found
 
 
-def _split_moments(problem: Problem, batch: ThetaBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _split_moments(problem: Problem, batch: Theta) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return second moments of inputs, excess variance and residuals (S, 3, k m, D, D), shares and units (S, k m)."""
     S, m = len(batch), problem.family.predictors
     k, De = batch.k * m, batch.A.shape[2] // m  # each predictor is split by itself
@@ -148,7 +148,7 @@ def _apply_split(problem: Problem, A: np.ndarray, W: np.ndarray, sigma: np.ndarr
 
 def drop_and_split(problem: Problem, thetas: Sequence[Theta], config: SearchConfig, most: int) -> list[Start]:
     """Return the most promising starts in which the least useful expert is removed and another one split."""
-    batch = ThetaBatch.of(thetas)
+    batch = Theta.stacked(thetas)
     losses, candidates = removal_losses(problem, batch), []
     for model, splits in enumerate(splits_of(problem, batch, config)):
         for split in splits:
@@ -160,7 +160,7 @@ def drop_and_split(problem: Problem, thetas: Sequence[Theta], config: SearchConf
         A, W, sigma = (part[model].copy() for part in (batch.A, batch.W, batch.sigma))
         _apply_split(problem, A, W, sigma, split, j)
         name = f"drop {j}, split {split.expert} {split.kind}"
-        starts.append(Start(name, StartKind.SPLIT, Theta(A, (W - W[-1])[:-1], sigma)))
+        starts.append(Start(name, StartKind.SPLIT, Theta(A, W, sigma)))
     return starts
 
 
@@ -176,7 +176,7 @@ def grown_starts(
     For one more expert these are the most promising splits; for several, splits of different experts, drawn at random
     with more weight on those that promise more.
     """
-    batch = ThetaBatch.of(smaller)
+    batch = Theta.stacked(smaller)
     more, starts = problem.k - batch.k, []
     for model, splits in enumerate(splits_of(problem, batch, config)):
         for chosen in _choices(splits, more, rng, most):
@@ -187,7 +187,7 @@ def grown_starts(
             for extra, split in enumerate(chosen):
                 _apply_split(problem, A, W, sigma, split, batch.k + extra)
             name = "grown: " + ", ".join(f"split {split.expert} {split.kind}" for split in chosen)
-            starts.append(Start(name, StartKind.GROWN, Theta(A, (W - W[-1])[:-1], sigma)))
+            starts.append(Start(name, StartKind.GROWN, Theta(A, W, sigma)))
     return starts
 
 

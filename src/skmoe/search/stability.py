@@ -18,7 +18,6 @@ import numpy as np
 from skmoe.arrays.namespaces import to_numpy
 from skmoe.likelihood import LaidOutRows, Theta
 from skmoe.model.family import Family
-from skmoe.model.gate import with_zero_row
 from skmoe.model.posterior import posterior
 
 __all__ = ["memberships", "stability"]
@@ -31,7 +30,7 @@ and experts fitted to noise alone up to 0.3."""
 def memberships(rows: LaidOutRows, family: Family, theta: Theta) -> np.ndarray:
     """Return the probability of each expert given inputs and output, (k, n)."""
     U, V, y = (to_numpy(part) for part in rows.block(rows.X, rows.y, None)[:3])
-    return posterior(theta.A.reshape(-1, U.shape[0]), with_zero_row(theta.W), theta.sigma, family, U, V, y).R
+    return posterior(theta.A.reshape(-1, U.shape[0]), theta.W, theta.sigma, family, U, V, y).R
 
 
 def stability(memberships: np.ndarray, others: Sequence[np.ndarray], weight: np.ndarray) -> np.ndarray:

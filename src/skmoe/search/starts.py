@@ -12,7 +12,7 @@ from skmoe.arrays.namespaces import Array, array_namespace, device, to_device, t
 from skmoe.arrays.products import unpack_symmetric, weighted_grams
 from skmoe.arrays.threads import without_warnings
 from skmoe.likelihood import Problem, Theta
-from skmoe.likelihood.batch import BatchSums, ThetaBatch, batch_block_rows
+from skmoe.likelihood.batch import BatchSums, batch_block_rows
 from skmoe.likelihood.rows import LaidOutRows
 from skmoe.model.channels import as_channels, outputs_first, times
 from skmoe.model.gaussian import GaussianFamily
@@ -68,7 +68,7 @@ def random_labels(problem: Problem, rng: np.random.Generator) -> np.ndarray:
 
 def labelled_start(problem: Problem, labels: np.ndarray, purity: float = PURITY) -> Theta:
     """Fit experts and a gate to one set of labels (n,); see `labelled_batch`."""
-    return labelled_batch(problem, labels[:, None], purity).theta(0)
+    return labelled_batch(problem, labels[:, None], purity).picked(0)
 
 
 def drawn_starts(
@@ -77,7 +77,7 @@ def drawn_starts(
     """Return random starts of the given kinds, numbered from `number`."""
     problem = _clipped_outputs(problem)
     batch = labelled_batch(problem, _labels(problem, kinds, rng, config), PURITY)
-    return [Start(f"{kind} {number + i}", kind, batch.theta(i)) for i, kind in enumerate(kinds)]
+    return [Start(f"{kind} {number + i}", kind, batch.picked(i)) for i, kind in enumerate(kinds)]
 
 
 def _clipped_outputs(problem: Problem) -> Problem:
@@ -123,7 +123,7 @@ def _labels(problem: Problem, kinds: Sequence[StartKind], rng: np.random.Generat
     return labels
 
 
-def labelled_batch(problem: Problem, labels: np.ndarray, purity: float) -> ThetaBatch:
+def labelled_batch(problem: Problem, labels: np.ndarray, purity: float) -> Theta:
     """Fit experts by least squares to S sets of labels (n, S), and gates by one step towards the labels.
 
     Other experts than linear ones are first taken as linear in an approximate predictor (`Family.start_response`).
@@ -167,12 +167,12 @@ def labelled_batch(problem: Problem, labels: np.ndarray, purity: float) -> Theta
         gate_gram,
     )
     sigma = np.full((S, k), problem.y_std if problem.noise_groups else float(problem.settings.noise))
-    zero = ThetaBatch(np.zeros((S, k, De)), np.zeros((S, k, Dg)), sigma)
+    zero = Theta(np.zeros((S, k, De)), np.zeros((S, k, Dg)), sigma)
     line = Problem(rows, k, GaussianFamily.linear(), problem.settings, problem.y_std)
     start = em_step_of_batch(line, zero, sums, PenaltyStrengths.of(problem, S))
     if not problem.noise_groups:
         return start
-    return ThetaBatch(start.A, start.W, np.maximum(family.start_scale(start.sigma), problem.least_scale))
+    return Theta(start.A, start.W, np.maximum(family.start_scale(start.sigma), problem.least_scale))
 
 
 def _for_each_predictor(grams: np.ndarray, m: int) -> np.ndarray:
@@ -215,7 +215,7 @@ def spectral_start(task: Task, problem: Problem, rng: np.random.Generator) -> tu
         return None
     A = np.column_stack([found.coef, np.zeros(k)]) if problem.rows.map.intercept else found.coef
     sigma = np.full(k, noise if noise is not None else config.starts.spectral_noise * problem.y_std)
-    theta = Theta(A * (problem.y_std if family.g.linear else 1.0), np.zeros((k - 1, problem.Dg)), sigma)
+    theta = Theta(A * (problem.y_std if family.g.linear else 1.0), np.zeros((k, problem.Dg)), sigma)
     return Start("spectral", StartKind.SPECTRAL, theta), found
 
 
