@@ -38,8 +38,9 @@ class Theta:
     @classmethod
     def stacked(cls, thetas: Sequence[Theta]) -> Theta:
         """Put models of one shape together, each gate about its mean."""
-        W = [theta.W - np.mean(theta.W, axis=0) for theta in thetas]
-        return cls(np.array([t.A for t in thetas]), np.array(W), np.array([t.sigma for t in thetas]))
+        W = np.array([theta.W - theta.W[-1] for theta in thetas])  # a model read twice has the same digits
+        W -= np.mean(W, axis=1, keepdims=True)
+        return cls(np.array([t.A for t in thetas]), W, np.array([t.sigma for t in thetas]))
 
     def picked(self, rows: Any) -> Theta:
         """Return one of the models, or some."""

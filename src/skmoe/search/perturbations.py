@@ -89,7 +89,7 @@ def shrink_and_split(
 ) -> list[Start]:
     """Return starts with each group of experts removed, the others run for a while, and as many of them split."""
     kept = np.array([np.delete(np.arange(problem.k), group) for group in groups])
-    fewer = theta.picked(kept)
+    fewer = replace(theta, W=theta.W - theta.W[-1]).picked(kept)
     optimiser = make_optimiser(problem.with_experts(kept.shape[1]), fewer, on_step=on_step)
     _run_briefly(optimiser, config)
     thetas = [optimiser.batch.picked(i) for i in range(len(optimiser))]
