@@ -12,7 +12,7 @@ import skmoe
 from command_line import run
 from skmoe import MoEClassifier, MoERegressor, report
 from skmoe.inference import RelationWarning
-from skmoe.report.evaluated import EvaluatedRows
+from skmoe.report.evaluated import Evaluated
 
 SUM = "cnt = casual + registered in each of 300 rows: an exact relation; noise, errors and regimes then say nothing"
 
@@ -84,7 +84,7 @@ def test_the_report_says_it_first_and_compares_no_errors():
 
 
 def test_compare_says_it_with_names_of_the_table(tmp_path, monkeypatch):
-    monkeypatch.setattr(EvaluatedRows, "shortfall", lambda *_: "Careful: rounding errors are larger")
+    monkeypatch.setattr(Evaluated, "shortfall", lambda *_: "Careful: rounding errors are larger")
     bikes().to_csv(tmp_path / "rows.csv", index=False)
     result = run("compare", tmp_path / "rows.csv", "--target", "cnt", "--experts", 1, "--folds", 2)
     assert result.exit_code == 0
