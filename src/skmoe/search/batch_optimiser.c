@@ -317,6 +317,14 @@ static void forget(const batch *m, ptrdiff_t s) {
     for (ptrdiff_t i = 0; i < m->pairs; i++) m->products[s * m->pairs + i] = 1;
 }
 
+/* Whether there is a pair of model s. */
+static int remembers(const batch *m, ptrdiff_t s) {
+    const double *last = m->steps + ((s + 1) * m->pairs - 1) * parameters(m);
+    for (ptrdiff_t i = 0; i < parameters(m); i++)
+        if (last[i] != 0) return 1;
+    return 0;
+}
+
 /* A new pair of model s, which moves to `vector` with `gradient`; all are forgotten where the curvature is wrong. */
 static void remember(const batch *m, ptrdiff_t s, const double *vector, const double *gradient) {
     const ptrdiff_t P = parameters(m), last = m->pairs - 1;
@@ -440,7 +448,7 @@ void skmoe_batch_steps(const batch *m, ptrdiff_t first, ptrdiff_t last, ptrdiff_
             slope = slope > 0 ? slope : 0;
             int enough = isfinite(value) && value >= before + m->sufficient * size * slope - m->rounding * (1 + fabs(before));
             for (ptrdiff_t c = 0; c < k; c++) enough &= at.share[c] * m->total >= m->fewest_rows[s];
-            const int give_up = !enough && size < m->give_up;
+            const int give_up = !enough && size < m->give_up && remembers(m, s); /* EM's steps may have to be far shorter */
             if (enough) {
                 gradient_of(m, s, vector, sigma, &at, gradient);
                 if (quasi_newton) remember(m, s, vector, gradient);

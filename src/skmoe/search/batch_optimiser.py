@@ -165,7 +165,7 @@ class BatchOptimiser:
         kept = np.all(sums.share * self.problem.total >= self.penalties.fewest_rows[:, None], axis=1)
         good = (value >= needed) & kept & np.isfinite(value)
         self._accept(np.flatnonzero(good), proposal, sums, value, fresh, quasi_newton)
-        lost = ~good & (self.size < GIVE_UP)
+        lost = ~good & (self.size < GIVE_UP) & self._memory.pairs  # EM's own steps may have to be far shorter
         self._memory.forget(lost)
         self.size = np.where(good | lost, 1.0, self.size * SHRINK)
         if quasi_newton:

@@ -29,6 +29,11 @@ class Memory:
         self.steps, self.falls = (np.zeros((models, pairs, parameters)) for _ in range(2))
         self.products = np.tile(np.eye(pairs), (models, 1, 1))
 
+    @property
+    def pairs(self) -> np.ndarray:
+        """Whether anything is remembered of each model, (S,)."""
+        return np.any(self.steps[:, -1], axis=1)
+
     def keep(self, rows: np.ndarray) -> None:
         """Go on with some of the models only."""
         self.steps, self.falls, self.products = self.steps[rows], self.falls[rows], self.products[rows]
