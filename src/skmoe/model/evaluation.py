@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -21,34 +22,31 @@ def _block_rows(parameters: MoEParameters) -> int:
     return block_rows_for(sum(parameters.A.shape))
 
 
+def _total(parameters: MoEParameters, values: Callable[..., Array], weight: Array | None, *rows: Array) -> Array:
+    """Return the sums over rows of values (..., b) at blocks of them, by their weights if any."""
+
+    def kernel(*blocks: Array | None) -> tuple[Array]:
+        *block, w = blocks
+        found = values(*block)
+        return (array_namespace(found).sum(found if w is None else found * w, axis=-1),)
+
+    return sum_over_blocks(kernel, *rows, weight, block_rows=_block_rows(parameters))[0]
+
+
 def log_likelihood(parameters: MoEParameters, X: Array, y: Array, weight: Array | None = None) -> float:
     """Return the log-likelihood of all rows together."""
-    fitted = replace(parameters, largest=None)
-
-    def kernel(x: Array, t: Array, w: Array | None) -> tuple[Array]:
-        values = fitted.log_density(x, t)
-        return (array_namespace(x).sum(values if w is None else values * w),)
-
-    return float(sum_over_blocks(kernel, X, y, weight, block_rows=_block_rows(parameters))[0])
+    return float(_total(parameters, replace(parameters, largest=None).log_density, weight, X, y))
 
 
 def responsibility_entropy(parameters: MoEParameters, X: Array, y: Array) -> float:
     """Return the entropy of the responsibilities of all rows together: the uncertainty of the assignment."""
-
-    def kernel(x: Array, t: Array) -> tuple[Array]:
-        return (array_namespace(x).sum(entropy_terms(parameters.responsibilities(x, t))),)
-
-    return float(sum_over_blocks(kernel, X, y, block_rows=_block_rows(parameters))[0])
+    terms = _total(parameters, lambda x, t: entropy_terms(parameters.responsibilities(x, t)).T, None, X, y)
+    return float(np.sum(to_numpy(terms)))
 
 
 def mean_gate(parameters: MoEParameters, X: Array, weight: Array | None = None) -> np.ndarray:
     """Return the mean probability of each expert, (k,)."""
-
-    def kernel(x: Array, w: Array | None) -> tuple[Array]:
-        P = parameters.gate_proba(x)
-        return (array_namespace(x).sum(P if w is None else P * w[:, None], axis=0),)
-
-    total = to_numpy(sum_over_blocks(kernel, X, weight, block_rows=_block_rows(parameters))[0])
+    total = to_numpy(_total(parameters, lambda x: parameters.gate_proba(x).T, weight, X))
     return total / np.sum(total)
 
 

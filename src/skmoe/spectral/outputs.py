@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from scipy import optimize
@@ -40,16 +40,6 @@ class IndexLaw(NamedTuple):
 
 
 MeanOf = Callable[[Callable[[Array], Array]], np.ndarray]  # mean over rows of a function (m, b) of outputs (b,)
-
-
-class Outputs(Protocol):
-    """Interface of the outputs given the index of an expert."""
-
-    def transform(self, noise: float, index: IndexLaw) -> Transform:
-        """Return label transforms for an index of that law; refused where there are none."""
-
-    def noise(self, mean_of: MeanOf, indices: Sequence[IndexLaw]) -> float:
-        """Return the scale, from means over rows of functions of their outputs."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +95,10 @@ class FamilyOutputs:
     def _predictor(self, index: IndexLaw) -> tuple[float, float]:
         """Return the length and offset of the predictor as a function of the standardised index."""
         return self.length * index.std, self.offset + self.length * index.mean
+
+
+Outputs = ActivationOutputs | FamilyOutputs
+"""Outputs given the index of an expert: label transforms for its law, refused where there are none, and the scale."""
 
 
 def _below(y: Array, edges: np.ndarray) -> Array:

@@ -89,16 +89,30 @@ def direction_mean_square(law: InputLaw, d: int) -> float:
     return float((np.trace(covariance) + mean @ mean) / d)
 
 
+def _means(rows: Rows, f: Callable[[Array, Array], Array], reference: Reference | None = None) -> np.ndarray:
+    """Return the means over rows, under a reference if any, of f: (m, b) for blocks of inputs (d, b), outputs (b,)."""
+
+    def kernel(x: Array, y: Array, row_weight: Array | None) -> tuple[Array, Array]:
+        Z = columns(x)
+        values = f(Z, y)
+        w = array_namespace(y).ones_like(values[0, :])
+        if reference is not None:
+            w = w * reference.weights(reference.coordinates(Z))
+        w = w if row_weight is None else w * row_weight
+        return array_namespace(y).sum(w), values @ w
+
+    total, sums = sum_over_blocks(kernel, *rows.arrays, block_rows=block_rows_for(256 + 2 * rows.X.shape[1]))
+    return to_numpy(sums) / float(total)
+
+
 def mean_and_variance(rows: Rows, f: Callable[[Array, Array], Array]) -> tuple[float, float]:
     """Return the mean and variance over rows of f, a function of a block of inputs (d, b) and of outputs (b,)."""
 
-    def kernel(x: Array, y: Array, w: Array | None) -> tuple[Array, Array]:
-        v = f(columns(x), y)
-        first, second = (v, v**2) if w is None else (v * w, v**2 * w)
-        return array_namespace(v).sum(first), array_namespace(v).sum(second)
+    def powers(Z: Array, y: Array) -> Array:
+        v = f(Z, y)
+        return array_namespace(v).stack([v, v**2])
 
-    sums = sum_over_blocks(kernel, *rows.arrays, block_rows=block_rows_for(8 + 2 * rows.X.shape[1]))
-    mean, squares = (float(s) / rows.total for s in sums)
+    mean, squares = _means(rows, powers).tolist()
     return mean, max(squares - mean**2, 0.0)
 
 
@@ -106,21 +120,7 @@ def noise_under(task: Task, indices: Sequence[IndexLaw], reference: Reference | 
     """Return the noise scale: known, or estimated from outputs given the laws of indices, under a reference if any."""
     if task.sigma is not None:
         return task.sigma
-    rows = task.rows
-
-    def mean_of(f: Callable[[Array], Array]) -> np.ndarray:
-        def kernel(x: Array, y: Array, row_weight: Array | None) -> tuple[Array, Array]:
-            values = f(y)
-            w = array_namespace(y).ones_like(values[0, :])
-            if reference is not None:
-                w = w * reference.weights(reference.coordinates(columns(x)))
-            w = w if row_weight is None else w * row_weight
-            return array_namespace(y).sum(w), values @ w
-
-        total, sums = sum_over_blocks(kernel, *rows.arrays, block_rows=block_rows_for(256 + 2 * rows.X.shape[1]))
-        return to_numpy(sums) / float(total)
-
-    return task.outputs.noise(mean_of, indices)
+    return task.outputs.noise(lambda f: _means(task.rows, lambda Z, y: f(y), reference), indices)
 
 
 def result_of(

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.arrays.blocks import in_memory, sum_over_blocks, take_rows
+from skmoe.arrays.blocks import in_memory, take_rows
 from skmoe.arrays.checks import generator
-from skmoe.arrays.namespaces import Array, array_namespace, columns, to_device, to_numpy
+from skmoe.arrays.namespaces import Array, to_numpy
+from skmoe.arrays.table_moments import table_moments
 from skmoe.arrays.threads import one_openmp_thread
 from skmoe.spectral.rows import some_rows
 from skmoe.spectral.scores.gaussian import Gaussian, InputLaw
@@ -84,28 +85,14 @@ def fit_law(
 
 def _fit_gaussian(X: Array, weight: Array | None) -> tuple[Gaussian, float]:
     """Fit a Gaussian by mean and covariance; return it with the weight of all rows."""
-    d = X.shape[1]
-
-    def total(x: Array, w: Array | None) -> tuple[Array, Array]:
-        xp = array_namespace(x)
-        x = xp.astype(x, xp.float64)
-        if w is None:
-            return xp.sum(x, axis=0), float(x.shape[0])
-        return xp.sum(x * w[:, None], axis=0), xp.sum(w)
-
-    sums = sum_over_blocks(total, X, weight, block_rows=16384)
-    n = float(sums[1])
-    if n <= d:
+    moments, d = table_moments(X, weight=weight), X.shape[1]
+    if moments.total <= d:
         raise ValueError(
-            f"input_law: {n:g} rows do not determine the covariance of {d} columns; at least {d + 1} are needed"
+            f"input_law: {moments.total:g} rows do not determine the covariance of {d} columns; at least {d + 1} are "
+            "needed"
         )
-    mean = to_numpy(sums[0]) / n
-
-    def scatter(x: Array, w: Array | None) -> tuple[Array]:
-        centred = columns(x) - to_device(mean, x)[:, None]
-        return ((centred if w is None else centred * w) @ centred.T,)
-
-    return Gaussian(mean, to_numpy(sum_over_blocks(scatter, X, weight, block_rows=16384)[0]) / n), n
+    mean = moments.mean if moments.origin is None else moments.mean + moments.origin
+    return Gaussian(mean, moments.covariance), moments.total
 
 
 def _sampled(X: Array, weight: Array | None, most: int, rng: np.random.Generator) -> np.ndarray:
