@@ -103,11 +103,8 @@ class FamilyMixture(Quantiles):
         return np.sqrt(np.sum(self.weights * (self.family.variance(self.eta, self.scales) + about), axis=1))
 
     def _at_tail(self, tail: Any, *, upper: Any) -> np.ndarray:
+        """Return the least output at which the probability of at most that is `tail`, or one less it, (n,)."""
         level = np.broadcast_to(np.where(upper, 1.0 - np.asarray(tail), tail), len(self)).astype(np.float64)
-        return self._at_level(level)
-
-    def _at_level(self, level: np.ndarray) -> np.ndarray:
-        """Return the least output at which the probability of at most that is `level`, (n,)."""
         family, discrete = self.family, self.family.discrete
         q = np.where(level <= 0, family.lowest, family.highest)
         rows = np.nonzero((level > 0) & (level < 1))[0]

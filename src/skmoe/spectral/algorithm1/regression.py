@@ -19,7 +19,6 @@ from skmoe.spectral.algorithm1.task import (
 )
 from skmoe.spectral.decomposition import WeightMode
 from skmoe.spectral.moments.regression import (
-    Moments,
     hermite_regression,
     leading_basis,
     order_slices,
@@ -87,23 +86,17 @@ def _regressed(task: Task, reference: Reference, spectrum: Any, rng: np.random.G
     sigma = noise_under(task, [index], reference)
     t = task.outputs.transform(sigma, index)
     coef, variances = hermite_regression(rows, lambda Z, v: t.all(v), reference, q, rng)
-    moments = _moments(coef, variances, t, q)
+    unit = [t.constant(r) for r in (1, 2, 3)]  # of shares
+    T1, T2, T3 = (tensor(coef[r - 1, order_slices(q)[r]] / unit[r - 1], q, r) for r in (1, 2, 3))
+    v = np.array([variances[r - 1, r] / unit[r - 1] ** 2 for r in (1, 2, 3)])
     options: dict[str, Any] = {}
     if task.decomposition == "matching":
-        modes = _weight_modes(t, k, d)
-        options = {"T1": moments.T1, "variances": moments.variances, "modes": modes, "share_sd": SHARE_SD / k}
+        options = {"T1": T1, "variances": v, "modes": _weight_modes(t, k, d), "share_sd": SHARE_SD / k}
         options |= {} if task.settle else {"tol": START_TOL}
-    found = decompose(task.decomposition, moments.T2, moments.T3, k, rng, **options)
+    found = decompose(task.decomposition, T2, T3, k, rng, **options)
     if spectrum is None:
-        spectrum = linalg.eigvalsh(moments.T2)[::-1]
-    return result_of(found, reference.experts(found.components), sigma, spectrum, float(moments.variances[1]), k)
-
-
-def _moments(coef: np.ndarray, variances: np.ndarray, t: Transform, q: int) -> Moments:
-    """Return T1, T2, T3 in units of shares, from the coefficients of P1, P2, P3."""
-    scale = [t.hermite[r - 1, r] for r in (1, 2, 3)]
-    T1, T2, T3 = (tensor(coef[r - 1, order_slices(q)[r]] / scale[r - 1], q, r) for r in (1, 2, 3))
-    return Moments(T1, T2, T3, np.array([variances[r - 1, r] / scale[r - 1] ** 2 for r in (1, 2, 3)]))
+        spectrum = linalg.eigvalsh(T2)[::-1]
+    return result_of(found, reference.experts(found.components), sigma, spectrum, float(v[1]), k)
 
 
 def _weight_modes(t: Transform, k: int, d: int) -> list[WeightMode]:

@@ -11,6 +11,7 @@ when components are nearly dependent.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -72,14 +73,11 @@ def orth_als(
     """
     rng = generator(random_state, "orth_als")
     r = len(leading_space(T2, k)[1])
-    best, best_loss = np.eye(len(T3), r), np.inf
-    for _ in range(n_starts):
-        factors, loss = _sweep(T3, rng.standard_normal((3, len(T3), r)), orthogonal_sweeps, max_sweeps, tol)
-        if loss < best_loss:
-            best, best_loss = _symmetric(factors), loss
-        if best_loss < EXACT * np.sum(T3**2):
-            break
-    return weigh(T2, T3, best.T)
+
+    def run(start: int) -> tuple[np.ndarray, float]:
+        return _sweep(T3, rng.standard_normal((3, len(T3), r)), orthogonal_sweeps, max_sweeps, tol)
+
+    return weigh(T2, T3, _best(run, n_starts, T3).T)
 
 
 def orth_als_t2(
@@ -128,19 +126,28 @@ def orth_als_t2(
     U, values = leading_space(T2, k)
     T = apply(T3, U, U, U)
     r = len(values)
-    best, best_loss = np.eye(r), np.inf
     white = np.diag(values**-0.5)
-    for start in range(n_starts):
+
+    def run(start: int) -> tuple[np.ndarray, float]:
         factors = rng.standard_normal((3, r, r))
         if start == 0:
             factors, _ = _sweep(apply(T, white, white, white), factors, 10 * LEAST_SWEEPS, 10 * LEAST_SWEEPS)
             factors = np.sqrt(values)[:, None] * factors
-        factors, loss = _sweep(T, factors, orthogonal_sweeps if start else 0, max_sweeps)
-        if loss < best_loss:
-            best, best_loss = _symmetric(factors), loss
+        return _sweep(T, factors, orthogonal_sweeps if start else 0, max_sweeps)
+
+    return weigh(T2, T3, _best(run, n_starts, T).T @ U.T)
+
+
+def _best(run: Callable[[int], tuple[np.ndarray, float]], n_starts: int, T: np.ndarray) -> np.ndarray:
+    """Return one factor from the run of smallest residual; no more runs follow one that is exact."""
+    best, best_loss = run(0)
+    for start in range(1, n_starts):
         if best_loss < EXACT * np.sum(T**2):
             break
-    return weigh(T2, T3, best.T @ U.T)
+        factors, loss = run(start)
+        if loss < best_loss:
+            best, best_loss = factors, loss
+    return _symmetric(best)
 
 
 def _sweep(

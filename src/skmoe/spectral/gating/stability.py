@@ -7,13 +7,14 @@ r"""The constants of theorem 2 that depend on the experts, by simulation (paper:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy import optimize
 
 from skmoe.arrays.checks import check_coef, generator
-from skmoe.model.activations import Activation, get_activation
+from skmoe.model.activations import get_activation
 from skmoe.model.gate import softmax
 from skmoe.spectral.gating.constants import concavity_constants
 from skmoe.spectral.options import POSITIVE, validated
@@ -76,7 +77,7 @@ def stability_constant(
     >>> stability_constant(A, W, noise_scale=0.01) < stability_constant(A, W, noise_scale=0.1)
     True
     """
-    return _Draws(expert_coef, gate_coef, activation, radius, n_samples, random_state).stability(float(noise_scale))
+    return _stability_of(expert_coef, gate_coef, activation, radius, n_samples, random_state)(float(noise_scale))
 
 
 @validated("activation", "n_samples", "random_state", radius=[POSITIVE])
@@ -122,11 +123,11 @@ def noise_threshold(
     >>> 0.02 < noise_threshold(truth.expert_coef, truth.gate_coef) < 0.3
     True
     """
-    draws = _Draws(expert_coef, gate_coef, activation, radius, n_samples, random_state)
-    weakest = concavity_constants(len(draws.A), radius=radius)[0]
+    stability = _stability_of(expert_coef, gate_coef, activation, radius, n_samples, random_state)
+    weakest = concavity_constants(len(expert_coef), radius=radius)[0]
 
     def excess(log_sigma: float) -> float:
-        return draws.stability(float(np.exp(log_sigma))) - weakest
+        return stability(float(np.exp(log_sigma))) - weakest
 
     low, high = np.log(NOISE_RANGE)
     if excess(low) > 0:
@@ -134,40 +135,37 @@ def noise_threshold(
     return float(np.exp(optimize.brentq(excess, low, high, xtol=1e-3))) if excess(high) > 0 else np.inf
 
 
-class _Draws:
-    """Rows of a model, of the same randomness for any noise, and gates to start from."""
+def _stability_of(
+    A: Any, W: Any, activation: Any, radius: float, n: int, random_state: Any
+) -> Callable[[float], float]:
+    """Return the constant as a function of the noise scale, by rows and gates of the same randomness for any noise."""
+    d = np.shape(A)[-1]
+    A = check_coef(A, d, "expert_coef")
+    k = len(A)
+    W = check_coef(W, d, "gate_coef", k)
+    W = W - W[-1]
+    rng = generator(random_state, "stability_constant")
+    X = rng.standard_normal((d, n))
+    means = np.asarray(get_activation(activation)(A @ X))
+    chosen = (np.cumsum(softmax(W @ X)[0], axis=0) < rng.random(n)).sum(axis=0)
+    mean, normal = means[np.minimum(chosen, k - 1), range(n)], rng.standard_normal(n)
+    others = rng.standard_normal((STARTS, k, d))
+    others *= radius / np.linalg.norm(others, axis=2, keepdims=True)
+    others[::2] *= rng.random((len(others[::2]), k, 1)) ** (1 / d)
+    others[:, -1] = 0.0
+    nodes, weights = np.polynomial.legendre.leggauss(SEGMENT)
 
-    def __init__(self, A: Any, W: Any, activation: Any, radius: float, n: int, random_state: Any) -> None:
-        d = np.shape(A)[-1]
-        self.A = check_coef(A, d, "expert_coef")
-        k = len(self.A)
-        W = check_coef(W, d, "gate_coef", k)
-        self.W = W - W[-1]
-        g: Activation = get_activation(activation)
-        rng = generator(random_state, "stability_constant")
-        self.X = rng.standard_normal((d, n))
-        self.means = np.asarray(g(self.A @ self.X))
-        chosen = (np.cumsum(softmax(self.W @ self.X)[0], axis=0) < rng.random(n)).sum(axis=0)
-        self.mean, self.normal = self.means[np.minimum(chosen, k - 1), range(n)], rng.standard_normal(n)
-        starts = rng.standard_normal((STARTS, k, d))
-        starts *= radius / np.linalg.norm(starts, axis=2, keepdims=True)
-        starts[::2] *= rng.random((len(starts[::2]), k, 1)) ** (1 / d)
-        starts[:, -1] = 0.0
-        self.starts = [self.W, *starts]
-
-    def stability(self, sigma: float) -> float:
-        """Return the constant at a noise scale."""
-        y = self.mean + sigma * self.normal
-        log_density = -0.5 * ((y - self.means) / sigma) ** 2
-        nodes, weights = np.polynomial.legendre.leggauss(SEGMENT)
+    def stability(sigma: float) -> float:
+        log_density = -0.5 * ((mean + sigma * normal - means) / sigma) ** 2
         largest = 0.0
-        for start in self.starts:
+        for other in [W, *others]:
             total = 0.0
             for u, weight in zip(0.5 * (1 + nodes), 0.5 * weights, strict=True):
-                R = softmax((self.W + u * (start - self.W)) @ self.X + log_density)[0]
-                total += weight * _slopes(R)
+                total += weight * _slopes(softmax((W + u * (other - W)) @ X + log_density)[0])
             largest = max(largest, total)
         return float(np.sqrt(3) * largest)
+
+    return stability
 
 
 def _slopes(R: np.ndarray) -> float:

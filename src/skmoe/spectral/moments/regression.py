@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from math import comb, sqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import linalg
@@ -24,7 +24,6 @@ from skmoe.spectral.rows import Rows
 from skmoe.spectral.scores.reference import Reference, reference_in
 
 __all__ = [
-    "Moments",
     "hermite_features",
     "hermite_regression",
     "leading_basis",
@@ -39,15 +38,6 @@ SINGULAR = 1e-15  # reciprocal condition number of a Gram matrix below which its
 
 
 Labels = Callable[[Array, Array], Array]
-
-
-class Moments(NamedTuple):
-    """Moments in q coordinates, and the sampling variance of one orthonormal coefficient of each order."""
-
-    T1: np.ndarray
-    T2: np.ndarray
-    T3: np.ndarray
-    variances: np.ndarray
 
 
 def order_slices(q: int) -> list[slice]:
