@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from fit_records import change_record, change_search
+from fit_records import change_record, change_run, change_search
 from skmoe import MoERegressor, make_moe
 from skmoe.inference import FewRowsWarning, RelationWarning
 from skmoe.inference.residuals import residual_findings
@@ -136,7 +136,7 @@ def test_small_experts_are_said(rng):
 
 
 def test_flat_directions_are_said(table, fitted, monkeypatch):
-    monkeypatch.setattr(fitted, "identified_", False)
+    change_run(monkeypatch, fitted, identified=False)
     assert "a direction of the likelihood is flat" in words_of(fitted.diagnose())["identified"]
 
 

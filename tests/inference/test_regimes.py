@@ -138,7 +138,7 @@ def test_inputs_that_decide_by_their_difference_are_named_as_directions(rng):
     X = np.column_stack([x + 0.01 * rng.normal(size=2000), x + 0.01 * rng.normal(size=2000)])
     parameters = MoEParameters(np.zeros((2, 2)), np.array([[1e4, -1e4], [0, 0]]), np.ones(2))
     model = MoERegressor(2)
-    model.parameters_, model.n_experts_, model.n_features_in_, model.encoder_ = parameters, 2, 2, None
+    model.parameters_, model.n_features_in_, model.encoder_ = parameters, 2, None
     model.encoded_feature_names_ = [f"x{i}" for i in range(2)]
     wheres = {regime.where for regime in describe_regimes(model, X)}
     assert all("at equal other inputs" in where for where in wheres)
@@ -149,7 +149,7 @@ def test_experts_that_the_gate_cannot_tell_apart_are_said_to_be_alike(rng):
     X = rng.normal(size=(500, 1))
     parameters = MoEParameters(np.zeros((3, 1)), np.array([[5.0], [5.0], [0]]), np.ones(3))
     model = MoERegressor(3)
-    model.parameters_, model.n_experts_, model.n_features_in_, model.encoder_ = parameters, 3, 1, None
+    model.parameters_, model.n_features_in_, model.encoder_ = parameters, 1, None
     model.encoded_feature_names_ = [f"x{i}" for i in range(1)]
     first, second, third = describe_regimes(model, X)
     assert second.where == f"{first.where}, as expert 1"

@@ -95,13 +95,15 @@ def test_arrays_that_no_model_has_are_refused(path, name, values):
 ZEROS = [0.0, 0.0, 0.0]  # one for each input
 SHAPE = {"skewness": 0.0, "kurtosis": 0.0, "gaussian": True, "rank": 3, "columns": 3, "gate_along_experts": 0.0}
 SHAPE |= {"total": 300.0, "low": ZEROS, "high": ZEROS}
+RUN = {"log_likelihood": -1.0, "n_parameters": 14, "converged": True, "identified": True, "at_floor": False}
+RUN |= {"objective": [-1.0], "passes": 3}
 REGIME = dict.fromkeys(("share", "probability", "its_rows", "all_rows", "prediction"), 0.5)
 REGIME |= {"conditions": [], "span": [0.0, 1.0], "center": ZEROS, "spread": ZEROS}
 
 
 def test_parts_of_a_record_that_are_right_are_read(path):
     """So that the same ones with one thing wrong are refused for it."""
-    rewrite(path, change={"record": {"inputs": SHAPE, "regimes": [REGIME, REGIME | {"like": 0}]}})
+    rewrite(path, change={"record": {"inputs": SHAPE, "run": RUN, "regimes": [REGIME, REGIME | {"like": 0}]}})
     assert skmoe.load(path).record_.regimes[1].like == 0
 
 
@@ -113,16 +115,16 @@ def test_parts_of_a_record_that_are_right_are_read(path):
         {"format": True},
         {"format": 3.0},
         {"format": "4"},
-        {"numbers": {"n_experts_": 5}},
-        {"numbers": {"n_experts_": 10**30}},
-        {"numbers": {"n_features_in_": 10**9}},
-        {"numbers": {"log_likelihood_": float("nan")}},
-        {"numbers": {"log_likelihood_": 10**400}},
+        {"record": {"run": RUN | {"n_parameters": 0}}},
+        {"record": {"run": RUN | {"n_parameters": 10**30}}},
+        {"record": {"run": RUN | {"log_likelihood": float("nan")}}},
+        {"record": {"run": RUN | {"log_likelihood": 10**400}}},
         {"record": {"step": 10**30}},
-        {"numbers": {"converged_": "yes"}},
-        {"numbers": {"penalty_": -1.0}},
-        {"numbers": {"extra_": 1}},
-        {"numbers": {}},
+        {"record": {"run": RUN | {"converged": "yes"}}},
+        {"record": {"run": RUN | {"identified": False}}},
+        {"record": {"run": RUN | {"extra": 1}}},
+        {"record": {"run": {}}},
+        {"record": {"penalty": -1.0}},
         {"settings": {"noise": -1.0}},
         {"settings": {"activation": "system"}},
         {"settings": {"n_experts": 0}},
@@ -151,9 +153,9 @@ def test_parts_of_a_record_that_are_right_are_read(path):
         {"record": {"rows": 0}},
         {"record": {"step": -1.0}},
         {"record": {"step": float("inf")}},
-        {"record": {"passes": -1}},
-        {"record": {"at_floor": 1}},
-        {"record": {"objective": ["a"]}},
+        {"record": {"run": RUN | {"passes": -1}}},
+        {"record": {"run": RUN | {"at_floor": 1}}},
+        {"record": {"run": RUN | {"objective": ["a"]}}},
         {"record": {"search": {"starts": [["a", 1.0]]}}},
         {"record": {"search": {"starts": [{"name": "a", "kind": "own", "log_likelihood": 1.0, "stage": "race"}]}}},
         {"record": {"search": {"agreement": -1}}},
@@ -162,6 +164,7 @@ def test_parts_of_a_record_that_are_right_are_read(path):
         {"record": {"penalties": [[-1.0, 2.0]]}},
         {"record": {"coverage": [[0.9, float("nan")]]}},
         {"record": {"inputs": SHAPE | {"low": [0.0]}}},
+        {"record": {"inputs": SHAPE | {"low": [], "high": []}, "regimes": [REGIME | {"center": [], "spread": []}] * 2}},
         {"record": {"inputs": SHAPE | {"high": [0.0, 0.0, float("nan")]}}},
         {"record": {"inputs": SHAPE | {"total": 0.0}}},
         {"record": {"regimes": []}},
@@ -234,7 +237,7 @@ def test_change_that_leaves_the_checksums_is_refused(path):
     rewrite(path, arrays={"A": coef + 1e-3}, sums=False)
     refuse(path, "checksum of A.npy is wrong")
     write_parts(path, parts)
-    rewrite(path, change={"numbers": {"log_likelihood_": -1.0}}, sums=False)
+    rewrite(path, change={"record": {"rows": 301}}, sums=False)
     refuse(path, "checksum of model.json is wrong")
     write_parts(path, {name: content for name, content in parts.items() if name != SUMS})
     refuse(path, "checksums are missing")
@@ -313,7 +316,7 @@ def test_load_stays_small_in_a_process_of_its_own(path):
     """Zeros in place of the covariances of a wide model, which are packed a thousandfold."""
     parts = parts_of(path)
     header = json.loads(parts["model.json"])
-    header["numbers"]["n_features_in_"] = 700
+    header["record"]["inputs"]["low"] = [0.0] * 700
     zeros = as_npy(np.zeros((2 * 1403, 2 * 1403)))
     parts |= {"model.json": json.dumps(header).encode(), "covariance_.npy": zeros, "covariance_robust_.npy": zeros}
     write_parts(path, parts, compression=zipfile.ZIP_DEFLATED)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -75,7 +76,7 @@ def test_no_code_is_in_the_file(fitted, tmp_path):
         lambda p: p.write_bytes(p.read_bytes()[:300] + b"\0\0\0\0" + p.read_bytes()[304:]),
         lambda p: rewrite(p, drop="W.npy"),
         lambda p: rewrite(p, drop="model.json"),
-        lambda p: rewrite(p, change={"numbers": {}}),
+        lambda p: rewrite(p, change={"record": {}}),
     ],
 )
 def test_damaged_files_are_refused(fitted, tmp_path, damage):
@@ -215,11 +216,13 @@ def test_checksums_are_those_that_sha256sum_takes(fitted, tmp_path):
     [
         ("noise_scale_", np.array([1.0, np.nan]), "noise_scale_ holds values that are not finite"),
         ("shares_", np.ones(3) / 3, "shares_ must be of shape"),
-        ("log_likelihood_", float("inf"), "numbers.log_likelihood_ must be a finite number"),
+        ("record_", float("inf"), "record.run.log_likelihood must be a finite number"),
     ],
 )
 def test_model_that_could_not_be_loaded_is_not_saved(fitted, tmp_path, attribute, value, words):
     model = copy.copy(fitted[0])
+    if attribute == "record_":
+        value = replace(model.record_, run=replace(model.record_.run, log_likelihood=value))
     setattr(model, attribute, value)
     with pytest.raises(ValueError, match=f"cannot be saved: .*{words}"):
         model.save(tmp_path / "m.skmoe")

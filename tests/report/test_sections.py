@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from fit_records import change_record, change_search, numbers_tried
+from fit_records import change_record, change_run, change_search, numbers_tried
 from report.pages import problem
 from skmoe import MoERegressor, make_moe
 from skmoe.cli.models import held_out_lines
@@ -112,7 +112,7 @@ def test_certainty_lists_the_runs_on_all_rows_best_at_zero(model, data, monkeypa
 
 def test_certainty_shows_no_flat_line(model, data, monkeypatch):
     for steps, shown in (([-2.0, -1.5, -1.4], True), ([-1.4, -1.4], False), ([-1.4001, -1.4, -1.4], False)):
-        change_record(monkeypatch, model, objective=tuple(steps))
+        change_run(monkeypatch, model, objective=tuple(steps))
         assert (certainty(without_folds(model, *data)).trace is not None) == shown
 
 
@@ -125,7 +125,7 @@ def test_trust_names_small_experts(model, data, monkeypatch):
 
 def test_overview_and_trust_warn_of_few_rows_per_parameter(model, data, monkeypatch):
     assert not overview(without_folds(model, *data)).warnings
-    monkeypatch.setattr(model, "n_parameters_", 400)
+    change_run(monkeypatch, model, n_parameters=400)
     given = without_folds(model, *data)
     check = check_of(given, "Rows for each parameter")
     assert check.verdict is Verdict.CAREFUL

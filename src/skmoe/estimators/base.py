@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skmoe.arrays.checks import RANDOM_STATE
 from skmoe.arrays.namespaces import Array
-from skmoe.inference import Summary, diagnose, regimes_table, summarise
+from skmoe.inference import Summary, diagnose, regimes_table, split_errors, summarise
 from skmoe.model.evaluation import log_likelihood, responsibility_entropy
 from skmoe.model.fitted import FittedMixture
 from skmoe.persistence import save_model
@@ -27,6 +27,17 @@ MOST_MEMBERS = 1000
 """Most models that predictions average over: more take hours and hardly change them."""
 MOST_STARTS = 10_000
 """Most random starts."""
+
+
+def _standard_error(name: str) -> property:
+    """Return the attribute of the standard errors of estimates: they follow from the covariance."""
+
+    def read(self: MixtureOfExperts) -> np.ndarray:
+        p = self.parameters_
+        errors = split_errors(self.covariance_, len(p.A), p.A.shape[-1], p.family.predictors)[name]
+        return errors.reshape(np.shape(getattr(self, f"{name}_", errors)))
+
+    return property(read)
 
 
 class MixtureOfExperts(FittedMixture, BaseEstimator):
@@ -52,6 +63,11 @@ class MixtureOfExperts(FittedMixture, BaseEstimator):
     }
 
     _search_config: ClassVar[SearchConfig] = SearchConfig()
+    expert_coef_se_ = _standard_error("expert_coef")
+    expert_intercept_se_ = _standard_error("expert_intercept")
+    gate_coef_se_ = _standard_error("gate_coef")
+    gate_intercept_se_ = _standard_error("gate_intercept")
+    noise_scale_se_ = _standard_error("noise_scale")
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "parameters_")

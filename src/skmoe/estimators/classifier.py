@@ -174,6 +174,16 @@ class MoEClassifier(ClassifierMixin, MixtureOfExperts):
         self.checkpoint = checkpoint
         self.verbose = verbose
 
+    @property
+    def expert_coef_(self) -> np.ndarray:
+        """Coefficients of the log odds of each class but the first against the first, (k, C - 1, d)."""
+        return self.parameters_.A.reshape(self.n_experts_, len(self.classes_) - 1, -1)
+
+    @property
+    def expert_intercept_(self) -> np.ndarray:
+        """Intercepts of the same, (k, C - 1)."""
+        return self.parameters_.expert_intercept.reshape(self.n_experts_, -1)
+
     @with_one_blas_thread
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MoEClassifier:
         """Fit the model to a table.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from skmoe.estimators.classifier import MoEClassifier
-from skmoe.estimators.fitting import store_errors
 from skmoe.estimators.regressor import MoERegressor
 from skmoe.persistence import load_model
 
@@ -32,6 +31,4 @@ def load(path: Any) -> MoERegressor | MoEClassifier:
     ModelFileError
         If the file is damaged, is no skmoe model, or is of another format.
     """
-    model = load_model(path, {"regressor": MoERegressor, "classifier": MoEClassifier})
-    store_errors(model)
-    return model
+    return load_model(path, {"regressor": MoERegressor, "classifier": MoEClassifier})

@@ -13,6 +13,7 @@ from skmoe.arrays.advice import Advice, Advised
 from skmoe.arrays.checks import generator
 from skmoe.estimators.base import MixtureOfExperts
 from skmoe.inference import (
+    Calibrated,
     FewRowsWarning,
     RelationWarning,
     RoundedOutputWarning,
@@ -28,7 +29,6 @@ from skmoe.inference import (
     regime_stability,
     regimes_from_rows,
     small_sample,
-    split_errors,
 )
 from skmoe.model.checks import check_outputs
 from skmoe.model.families import BinomialFamily, MultinomialFamily, get_family, with_second_column
@@ -42,7 +42,7 @@ from skmoe.tables.classes import class_rows_to_fit
 from skmoe.tables.inputs import RowsToFit, rows_to_fit
 from skmoe.tables.relations import Relation, find_relations
 
-__all__ = ["fit_classifier", "fit_regressor", "store_errors"]
+__all__ = ["fit_classifier", "fit_regressor"]
 
 NOT_OF_THE_FIT = ("checkpoint", "verbose", "random_state", "max_time")  # settings that do not make it another fit
 PROGRESS_EVERY = 50  # steps between lines at verbose=1
@@ -81,10 +81,6 @@ def fit_classifier(model: MixtureOfExperts, X: Any, y: Any, sample_weight: Any) 
     family = BinomialFamily() if classes == 2 else MultinomialFamily(classes)
     learned, control = _learned(model, rows, family, 1.0, "auto", spectral_options(None))
     _store(model, learned)
-    k, d = model.gate_coef_.shape
-    model.expert_coef_ = model.expert_coef_.reshape(k, classes - 1, d)
-    model.expert_intercept_ = model.expert_intercept_.reshape(k, classes - 1)
-    store_errors(model)
     _store_regimes(model, rows, relations)
     _warn_of_fit(learned.fitted, model, control)
 
@@ -155,62 +151,44 @@ def _progress(who: str, verbose: Any) -> Any:
 
 def _store(model: MixtureOfExperts, learned: Learned) -> SmallSample:
     """Store what was learned; return the small-sample correction, for models with noise scales."""
-    fitted = learned.fitted
-    p = fitted.parameters
+    fitted, p, members = learned.fitted, learned.fitted.parameters, learned.ensemble
     k, d, m = p.A.shape[0], p.A.shape[-1], p.family.predictors
     covariance, few = covariance_of(fitted.optimum), small_sample(fitted.optimum, k)
-    model.parameters_ = p
-    model.family_ = p.family
-    model.expert_coef_, model.expert_intercept_ = p.A, p.expert_intercept
-    model.gate_coef_, model.gate_intercept_ = p.W, p.gate_intercept
-    model.shares_ = fitted.shares
+    model.parameters_, model.shares_ = p, fitted.shares
     model.covariance_ = model.covariance_robust_ = model.covariance_at_origin_ = None
     if covariance is not None and not few.none_left:
         at_origin, robust = (few.corrected(root, d, m) for root in (covariance.model, covariance.robust))
         model.covariance_at_origin_ = None if p.origin is None else from_root(at_origin)
         model.covariance_ = from_root(at_zero(at_origin, k, p.origin, m))
         model.covariance_robust_ = from_root(at_zero(robust, k, p.origin, m))
-    store_errors(model)
     model.profile_intervals_ = profile_intervals(fitted.optimum, p)
-    model.n_experts_, model.n_parameters_ = k, fitted.n_parameters
-    model.log_likelihood_ = fitted.log_likelihood
-    model.n_iter_ = max(len(fitted.objective) - 1, 1)
-    model.converged_, model.identified_ = bool(fitted.converged), bool(fitted.identified) and not few.none_left
-    model.record_ = replace(learned.record, coverage=tuple(_store_held_out(model, learned)))
-    return few
-
-
-def store_errors(model: MixtureOfExperts) -> None:
-    """Store the standard errors that follow from a model's covariance, in the shapes of its coefficients."""
-    p = model.parameters_
-    for name, values in split_errors(model.covariance_, len(p.A), p.A.shape[-1], p.family.predictors).items():
-        like = getattr(model, f"{name}_", values)
-        setattr(model, f"{name}_se_", values.reshape(np.shape(like)))
-
-
-def _store_held_out(model: MixtureOfExperts, learned: Learned) -> list[tuple[float, float]]:
-    """Store the penalty, the models averaged, the stability of regimes, and the calibration of predictions.
-
-    Returns the coverage of intervals on held-out rows, if there are any.
-    """
-    choice, members, task = learned.choice, learned.ensemble, learned.task
-    model.penalty_ = 0.0 if task is None else task.penalty
     model.members_ = () if members is None else members.parameters
     model.member_weights_ = np.zeros(0) if members is None else members.weights
     model.stability_ = regime_stability(learned)
-    model.calibration_, model.gate_uncertain_ = None, False
+    found = _calibrated(model, learned)
+    model.calibration_ = found.calibration
+    model.record_ = replace(
+        learned.record,
+        run=replace(fitted.run, identified=fitted.run.identified and not few.none_left),
+        gate_uncertain=found.gate_uncertain,
+        coverage=tuple(found.coverage),
+    )
+    return few
+
+
+def _calibrated(model: MixtureOfExperts, learned: Learned) -> Calibrated:
+    """Return the calibration of predictions by held-out rows, if there are any and it is wanted."""
+    choice, members, task = learned.choice, learned.ensemble, learned.task
+    none = Calibrated(None, False, [])
     if getattr(model, "calibration", None) is None or choice is None or choice.folds is None:
-        return []
+        return none
     if (task is not None and task.sampled) or model.parameters_.family.base.noise_dof is None:
-        return []
+        return none
     if members is not None:
-        model.calibration_ = members.held_out.calibration()
         scores = members.held_out.scores
-        return [] if scores is None else held_out_coverage(choice.folds, scores)
-    if choice.fits is None:
-        return []
-    model.calibration_, model.gate_uncertain_, coverage = calibration_of(choice.folds, choice.fits)
-    return coverage
+        coverage = [] if scores is None else held_out_coverage(choice.folds, scores)
+        return Calibrated(members.held_out.calibration(), False, coverage)
+    return none if choice.fits is None else calibration_of(choice.folds, choice.fits)
 
 
 def _warn_of_fit(fitted: Fitted, model: MixtureOfExperts, control: Control) -> None:
@@ -218,7 +196,7 @@ def _warn_of_fit(fitted: Fitted, model: MixtureOfExperts, control: Control) -> N
         late = control.out_of_time
         why = f"was stopped after the {model.max_time:g} seconds that it was given" if late else "was interrupted"
         warnings.warn(f"the fit {why}; this is the best model so far", ConvergenceWarning, stacklevel=4)
-    elif not fitted.converged:
+    elif not model.converged_:
         short = model.n_iter_ + 1 >= model.max_iter
         stopped = f"the fit stopped after {model.n_iter_} iterations short of the optimum"
         fewer = f"{stopped}; use fewer experts if their coefficients are not identified"

@@ -1,6 +1,6 @@
 """Uncertainty of a fit: covariance, calibration, tests, summary, where each expert holds, diagnosis."""
 
-from skmoe.inference.calibrate import calibration_of, held_out_coverage
+from skmoe.inference.calibrate import Calibrated, calibration_of, held_out_coverage
 from skmoe.inference.correction import SmallSample, small_sample, small_sample_correction
 from skmoe.inference.covariance import Covariance, at_zero, covariance_of, from_root, split_errors
 from skmoe.inference.diagnosis import (
@@ -23,6 +23,7 @@ from skmoe.inference.stability import regime_stability
 from skmoe.inference.summary import Summary, feature_names, summarise
 
 __all__ = [
+    "Calibrated",
     "Covariance",
     "ExpertsTest",
     "FewRowsWarning",

@@ -266,9 +266,8 @@ def _starts(table: Summary, model: FittedMixture) -> None:
         return
     if record.searched < record.rows:
         finding = f"{record.searched:,} of {record.rows:,} rows"
-        words = (
-            f"starts were compared on a random sample; the winner was finished on all rows, in {record.passes} passes"
-        )
+        passes = f"in {record.run.passes} passes"
+        words = f"starts were compared on a random sample; the winner was finished on all rows, {passes}"
         table.rows.append(("rows searched", finding, words))
     words = (
         "starts agree: this is very likely the best optimum"
@@ -315,7 +314,7 @@ def _uncertainty(table: Summary, model: FittedMixture) -> None:
             "a direction of the likelihood is flat: there may be one expert too many, and there are no standard errors"
         )
         table.rows.append(("identified", "no", words))
-    if model.record_.at_floor and not is_exact(model):
+    if model.record_.run.at_floor and not is_exact(model):
         words = "an expert fits its rows all but exactly: its noise was held at a thousandth of the spread of y"
         table.rows.append(("noise floor", "reached", words))
     if coarse := coarse_outputs(model):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
@@ -40,16 +41,8 @@ class FittedMixture(FittedColumns):
     members_: tuple[MoEParameters, ...]
     member_weights_: np.ndarray
     calibration_: Calibration | None
-    n_experts_: int
-    n_parameters_: int
-    log_likelihood_: float
-    converged_: bool
-    identified_: bool
-    gate_uncertain_: bool
-    penalty_: float
     shares_: np.ndarray
     stability_: np.ndarray
-    gate_coef_: np.ndarray
     noise_scale_: np.ndarray
     dof_: np.ndarray
     covariance_: np.ndarray | None
@@ -57,6 +50,28 @@ class FittedMixture(FittedColumns):
     covariance_at_origin_: np.ndarray | None
     profile_intervals_: np.ndarray | None
     record_: FitRecord
+
+    family_ = property(attrgetter("parameters_.family"))
+    expert_coef_ = property(attrgetter("parameters_.expert_coef"))
+    expert_intercept_ = property(attrgetter("parameters_.expert_intercept"))
+    gate_coef_ = property(attrgetter("parameters_.gate_coef"))
+    gate_intercept_ = property(attrgetter("parameters_.gate_intercept"))
+    n_parameters_ = property(attrgetter("record_.run.n_parameters"))
+    log_likelihood_ = property(attrgetter("record_.run.log_likelihood"))
+    converged_ = property(attrgetter("record_.run.converged"))
+    identified_ = property(attrgetter("record_.run.identified"))
+    penalty_ = property(attrgetter("record_.penalty"))
+    gate_uncertain_ = property(attrgetter("record_.gate_uncertain"))
+
+    @property
+    def n_experts_(self) -> int:
+        """Number of experts."""
+        return len(self.parameters_.A)
+
+    @property
+    def n_iter_(self) -> int:
+        """Iterations of the last run."""
+        return max(len(self.record_.run.objective) - 1, 1)
 
     @property
     def history_(self) -> Mapping[str, Any]:

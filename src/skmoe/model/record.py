@@ -22,6 +22,7 @@ __all__ = [
     "InputShape",
     "NumberTried",
     "Regime",
+    "RunRecord",
     "SearchRecord",
     "Spectrum",
     "Stage",
@@ -115,6 +116,35 @@ class SearchRecord:
     interrupted: bool = False
     limited: bool = False
     spectrum: Spectrum | None = None
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """The last run of a fit, and the point that it ended at.
+
+    Attributes
+    ----------
+    log_likelihood : float
+        Total over all rows; of a fit that was stopped on a sample, its mean there times their number.
+    n_parameters : int
+    converged : bool
+    identified : bool
+        Whether the observed information is positive definite, and degrees of freedom are left.
+    at_floor : bool
+        Whether a noise scale is at its least value, and should not be.
+    objective : tuple of float
+        Log-likelihood less the penalty by iteration, mean per row.
+    passes : int
+        Passes over all rows.
+    """
+
+    log_likelihood: Finite
+    n_parameters: AtLeastOne
+    converged: bool
+    identified: bool
+    at_floor: bool
+    objective: tuple[float, ...]
+    passes: Count
 
 
 @dataclass(frozen=True)
@@ -242,19 +272,18 @@ class FitRecord:
     step : float
         Step to which outputs are rounded, 0 where there is none.
     inputs : InputShape
-    objective : tuple of float
-        Log-likelihood less the penalty by iteration of the last run, mean per row.
-    passes : int
-        Passes over all rows.
-    at_floor : bool
-        Whether a noise scale is at its least value, and should not be.
+    penalty : float
+        Strength of the penalty, given or chosen.
     search : SearchRecord
+    run : RunRecord
     tried : tuple of NumberTried
         Numbers of experts compared by held-out rows, none where no rows were held out for it.
     penalties : tuple of (float, float)
         Strengths of the penalty compared, with the mean log density of held-out rows.
     folds, fold_rows : int
         Folds that rows were held out in, and their rows.
+    gate_uncertain : bool
+        Whether predictive distributions count the uncertainty of the gate, as held-out rows decided.
     coverage : tuple of (float, float)
         Coverages of intervals, and the shares of held-out rows inside.
     relations : tuple of Relation
@@ -268,27 +297,27 @@ class FitRecord:
     weighted: bool
     step: NotNegative
     inputs: InputShape
-    objective: tuple[float, ...]
-    passes: Count
-    at_floor: bool
+    penalty: NotNegative
     search: SearchRecord
+    run: RunRecord
     tried: tuple[NumberTried, ...] = ()
     penalties: tuple[tuple[NotNegative, float], ...] = ()
     folds: Count = 0
     fold_rows: Count = 0
+    gate_uncertain: bool = False
     coverage: tuple[tuple[NotNegative, NotNegative], ...] = ()
     relations: tuple[Relation, ...] = ()
     regimes: tuple[Regime, ...] = ()
 
     def history(self) -> dict[str, Any]:
         """Return the record as plain values for people, by the names of the attribute `history_` of an estimator."""
-        search, spectrum = self.search, self.search.spectrum
+        search, run, spectrum = self.search, self.run, self.search.spectrum
         return {
-            "objective": np.array(self.objective),
+            "objective": np.array(run.objective),
             "starts": [(r.name, r.log_likelihood, str(r.stage)) for r in search.starts],
             "winner": search.winner,
             "agreement": search.agreement,
-            "at_floor": self.at_floor,
+            "at_floor": run.at_floor,
             "interrupted": search.interrupted,
             "limited": search.limited,
             "step": self.step,
@@ -299,7 +328,7 @@ class FitRecord:
             "folds": self.folds,
             "fold_rows": self.fold_rows,
             "coverage": list(self.coverage),
-            "passes": self.passes,
+            "passes": run.passes,
             "spectrum": None if spectrum is None else np.array(spectrum.values),
             "gap": None if spectrum is None else spectrum.gap,
             "noise_level": None if spectrum is None else spectrum.noise_level,

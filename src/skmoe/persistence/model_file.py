@@ -26,9 +26,9 @@ from skmoe.persistence.errors import ModelFileError, reason
 from skmoe.persistence.model_schema import (
     COEFFICIENT,
     FORMAT,
-    NUMBERS,
     OPTIONAL,
     PARAMETERS,
+    RECORD,
     SETTINGS,
     TABLE,
     arrays_of,
@@ -37,7 +37,7 @@ from skmoe.persistence.model_schema import (
     family_record,
     header_check,
 )
-from skmoe.persistence.plain import from_plain, one_of, record, to_plain
+from skmoe.persistence.plain import from_plain, one_of, to_plain
 from skmoe.spectral.options import spectral_options
 from skmoe.tables.chosen import chosen_inputs
 from skmoe.tables.encoder import TableEncoder
@@ -62,11 +62,11 @@ def save_model(model: FittedMixture, path: str | os.PathLike[str]) -> None:
     """
     model._validate_params()
     header, table = _header(model), None if model.encoder_ is None else to_plain(model.encoder_.to_json())
-    arrays = {name: _array(model, name) for name in arrays_of(header)}
     try:
-        _check(header, table)
-        for name, spec in arrays_of(header).items():
-            spec.refuse(np.asarray(arrays[name], dtype=np.float64), name)
+        specs = arrays_of(header, _check(header, table))
+        arrays = {name: np.asarray(_array(model, name), dtype=np.float64) for name in specs}
+        for name, spec in specs.items():
+            spec.refuse(arrays[name], name)
     except ValueError as error:
         raise ValueError(f"the model cannot be saved: {reason(error)}") from error
     write_archive(path, {"model.json": header} | ({} if table is None else {"table.json": table}), arrays)
@@ -84,7 +84,6 @@ def _header(model: FittedMixture) -> dict[str, Any]:
     """What ``model.json`` says of a model."""
     params, p, classifier = model.get_params(), model.parameters_, hasattr(model, "classes_")
     named, encoder = hasattr(model, "feature_names_in_"), model.encoder_
-    numbers = {name: getattr(model, name) for name in NUMBERS} | {"n_features_in_": len(model.encoded_feature_names_)}
     if not classifier:
         if ACTIVATIONS.get(p.g.name) != p.g:
             raise ValueError(f"activation {p.g.name!r} {OWN_CODE}")
@@ -97,7 +96,6 @@ def _header(model: FittedMixture) -> dict[str, Any]:
             "settings": {name: params[name] for name in SETTINGS if name in params},
             "family": None if classifier else family_record(p.family),
             "classes": model.classes_ if classifier else None,
-            "numbers": numbers,  # of inputs, not of columns
             "record": model.record_,
             "calibration": model.calibration_,
             "experts": [len(part.A) for part in (p, *model.members_)],
@@ -144,36 +142,36 @@ def _read(archive: Archive, make: Mapping[str, Callable[..., Any]], path: str) -
         )
     one_of(FORMAT)(version, "format")
     table = archive.json("table.json") if "table.json" in archive.members else None
-    _check(header, table)
-    arrays = archive.arrays(arrays_of(header), {"model.json"} | (set() if table is None else {"table.json"}))
-    return _model(make["regressor" if header["classes"] is None else "classifier"], header, table, arrays)
+    record = _check(header, table)
+    arrays = archive.arrays(arrays_of(header, record), {"model.json"} | (set() if table is None else {"table.json"}))
+    return _model(make["regressor" if header["classes"] is None else "classifier"], header, record, table, arrays)
 
 
-def _check(header: dict[str, Any], table: dict[str, Any] | None) -> None:
-    """Refuse texts that are not those of a model."""
-    numbers: Any = header.get("numbers")
-    record(NUMBERS)(numbers, "numbers")
-    d, k = numbers["n_features_in_"], numbers["n_experts_"]
-    header_check(d, k)(header, "model.json")
-    check_sizes(from_plain(FitRecord, header["record"]), d, k)
-    if header["experts"][:1] != [k]:
-        raise ValueError(f"experts must begin with {k}, the model's own")
+def _check(header: dict[str, Any], table: dict[str, Any] | None) -> FitRecord:
+    """Refuse texts that are not those of a model; return the record of its fit."""
+    RECORD(header.get("record"), "record")
+    record: FitRecord = from_plain(FitRecord, header["record"])
+    header_check(len(record.inputs.low), len(record.regimes))(header, "model.json")
+    check_sizes(record, header["experts"][0] if header["experts"] else 0)
     if header["classes"] is not None and header["family"] is not None:
         raise ValueError("a classifier has no family")
     if header["calibration"] is not None and _family(header).base.noise_dof is None:
         raise ValueError("a distribution of this family has no calibration")
     if table is None:
-        return
+        return record
     TABLE(table, "table.json")
     encoder, columns = TableEncoder.from_json(table), header["columns"] or []
     if header["feature_names"] != encoder.features:
         raise ValueError("what it says of its columns is not of this model")
     if len(set(columns)) < len(columns) or not set(encoder.names) <= set(columns):
         raise ValueError("columns must be those of its table, each once")
+    return record
 
 
-def _model(make: Callable[..., Any], header: Mapping[str, Any], table: Any, arrays: Mapping[str, np.ndarray]) -> Any:
-    numbers, classes = header["numbers"], header["classes"]
+def _model(
+    make: Callable[..., Any], header: Mapping[str, Any], record: FitRecord, table: Any, arrays: Mapping[str, np.ndarray]
+) -> Any:
+    classes = header["classes"]
     family, settings = _family(header), dict(header["settings"])
     if classes is None:
         settings["family"] = _family_setting(family)
@@ -183,31 +181,27 @@ def _model(make: Callable[..., Any], header: Mapping[str, Any], table: Any, arra
         spectral_options(model.spectral_options)
     else:
         model.classes_ = np.array(classes)
-    found = {**dict.fromkeys(OPTIONAL), **arrays, **numbers}
+    found = {**dict.fromkeys(OPTIONAL), **arrays}
     for name in found.keys() - set(PARAMETERS):
         setattr(model, name, found[name])
     model.encoder_ = None if table is None else TableEncoder.from_json(table)
-    p, *members = _parameters(header, arrays, family)
-    model.parameters_, model.family_, model.members_ = p, p.family, tuple(members)
-    several = () if classes is None else (len(classes) - 1,)
-    model.expert_coef_, model.gate_coef_ = p.A.reshape(len(p.A), *several, -1), p.W
-    with np.errstate(over="ignore", invalid="ignore"):  # they are refused below
-        model.expert_intercept_, model.gate_intercept_ = p.expert_intercept.reshape(-1, *several), p.gate_intercept
+    model.parameters_, *members = _parameters(header, arrays, family)
+    model.members_, model.record_ = tuple(members), record
     for name in ("expert_intercept_", "gate_intercept_"):
-        COEFFICIENT.refuse(getattr(model, name), name)
+        with np.errstate(over="ignore", invalid="ignore"):  # and refused
+            COEFFICIENT.refuse(getattr(model, name), name)
     model.calibration_ = None if header["calibration"] is None else Calibration(**header["calibration"])
-    model.record_ = from_plain(FitRecord, header["record"])
-    _name_columns(model, header)
+    _name_columns(model, header, len(record.inputs.low))
     for part in ("expert", "gate"):
         chosen_inputs(model, part)
     return model
 
 
-def _name_columns(model: FittedMixture, header: Mapping[str, Any]) -> None:
+def _name_columns(model: FittedMixture, header: Mapping[str, Any], d: int) -> None:
     """Name the columns of the table of a fit, and the inputs that they became."""
     inputs = header["feature_names"]
-    names = inputs or [f"x{i}" for i in range(header["numbers"]["n_features_in_"])]
-    model.encoded_feature_names_ = np.array(names, dtype=object)
+    model.n_features_in_ = d
+    model.encoded_feature_names_ = np.array(inputs or [f"x{i}" for i in range(d)], dtype=object)
     if inputs is not None:
         model.feature_names_in_ = np.array(inputs if model.encoder_ is None else header["columns"], dtype=object)
         model.n_features_in_ = len(model.feature_names_in_)

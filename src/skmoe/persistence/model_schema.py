@@ -43,9 +43,9 @@ from skmoe.tables.encoder import OF_THE_TABLE, TableEncoder
 __all__ = [
     "COEFFICIENT",
     "FORMAT",
-    "NUMBERS",
     "OPTIONAL",
     "PARAMETERS",
+    "RECORD",
     "SETTINGS",
     "TABLE",
     "arrays_of",
@@ -88,18 +88,6 @@ SETTINGS = (
     "unseen",
 )
 """Settings of the estimator that are kept. Never one that names a path, or holds code: a file comes from anywhere."""
-
-NUMBERS: dict[str, Check] = {
-    "n_experts_": whole(1),
-    "n_parameters_": whole(1),
-    "log_likelihood_": number(),
-    "n_iter_": whole(),
-    "converged_": boolean,
-    "identified_": boolean,
-    "n_features_in_": whole(1),
-    "penalty_": number(0.0),
-    "gate_uncertain_": boolean,
-}
 
 RECORD = of_type(FitRecord)
 CALIBRATION = record(
@@ -165,11 +153,11 @@ def _family(k: int) -> Check:
     return check
 
 
-def check_sizes(record: FitRecord, d: int, k: int) -> None:
-    """Refuse a record that is not of k experts over d inputs."""
+def check_sizes(record: FitRecord, experts: int) -> None:
+    """Refuse a record that is not of so many experts, all of them over the same inputs."""
     inputs = [record.inputs.low, record.inputs.high, *(part for r in record.regimes for part in (r.center, r.spread))]
-    if len(record.regimes) != k or any(len(values) != d for values in inputs):
-        raise ValueError(f"the record must be of {k} experts over {d} inputs")
+    if not len(record.regimes) == experts > 0 or len({len(values) for values in inputs}) > 1 or not inputs[0]:
+        raise ValueError(f"the record must be of {experts} experts over the same inputs")
 
 
 def header_check(d: int, k: int) -> Check:
@@ -181,7 +169,6 @@ def header_check(d: int, k: int) -> Check:
             "settings": record({}, settings | dict.fromkeys(("expert_features", "gate_features"), COLUMNS)),
             "family": either(nothing, _family(k)),
             "classes": either(nothing, _classes),
-            "numbers": record(NUMBERS),
             "record": RECORD,
             "calibration": either(nothing, CALIBRATION),
             "experts": listed(whole(1)),
@@ -193,10 +180,10 @@ def header_check(d: int, k: int) -> Check:
     )
 
 
-def arrays_of(header: Mapping[str, Any]) -> dict[str, ArraySpec]:
-    """Arrays that a file has to hold, by ``model.json``."""
-    numbers, experts = header["numbers"], header["experts"]
-    k, d, e, identified = numbers["n_experts_"], numbers["n_features_in_"], sum(experts), numbers["identified_"]
+def arrays_of(header: Mapping[str, Any], record: FitRecord) -> dict[str, ArraySpec]:
+    """Arrays that a file has to hold, by ``model.json`` and the record in it."""
+    experts, identified = header["experts"], record.run.identified
+    k, d, e = len(record.regimes), len(record.inputs.low), sum(experts)
     predictors = 1 if header["classes"] is None else len(header["classes"]) - 1
     several = () if predictors == 1 else (predictors,)
     q = k * (predictors + 1) * (d + 1) + k  # parameters of experts, gate and noise with those that are fixed

@@ -70,7 +70,7 @@ class TraceDisplay(Display):
             if np.any(group):
                 shortfall[group] = np.max(values[group]) - values[group]
         return cls(
-            np.array(model.record_.objective),
+            np.array(model.record_.run.objective),
             [start.name for start in search.starts],
             stages.tolist(),
             shortfall,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from skmoe.likelihood import Problem, Theta, largest_predictors, mean_gate
 from skmoe.model.parameters import MoEParameters
-from skmoe.model.record import SearchRecord, Spectrum, Stage, StartKind, StartRecord
+from skmoe.model.record import RunRecord, SearchRecord, Spectrum, Stage, StartKind, StartRecord
 from skmoe.search.finish import Fit, extend, polish
 from skmoe.search.optimiser import Optimiser, Point
 from skmoe.search.race import Search
@@ -37,61 +37,37 @@ class Fitted:
     Attributes
     ----------
     parameters : MoEParameters
-    log_likelihood : float
-        Total over all rows; of a fit that was stopped on a sample, its mean there times their number.
-    objective : array
-        The objective per iteration of the last run, mean per row.
     shares : (k,) array
         Mean gate weights.
+    run : RunRecord
     search : SearchRecord
     optimum : Optimum or None
         None for the paper's method, which maximises no likelihood.
-    passes : int
-        Passes over all rows.
     """
 
     parameters: MoEParameters
-    log_likelihood: float
-    n_parameters: int
-    converged: bool
-    objective: np.ndarray
     shares: np.ndarray
-    search: SearchRecord = field(default_factory=SearchRecord)
+    run: RunRecord
+    search: SearchRecord
     optimum: Optimum | None = None
-    passes: int = 0
-
-    @property
-    def identified(self) -> bool:
-        """True where the observed information is positive definite."""
-        return self.optimum is not None and self.optimum.fit.identified
-
-    @property
-    def at_floor(self) -> bool:
-        """True where a noise scale is at its least value, and should not be."""
-        if self.optimum is None or self.optimum.problem.may_end_at_least_scale:
-            return False
-        return bool(np.any(self.optimum.fit.at_floor))
-
-    def at(self, task: Task, problem: Problem, fit: Fit) -> Fitted:
-        """Return the result of the same search at another point."""
-        return replace(fitted_at(task, problem, fit), search=self.search)
 
 
-def fitted_at(task: Task, problem: Problem, fit: Fit) -> Fitted:
-    """Return a fit in the caller's units and order."""
+def fitted_at(task: Task, problem: Problem, fit: Fit, search: SearchRecord) -> Fitted:
+    """Return a fit in the caller's units and order, after a search."""
     shares = mean_gate(problem, fit.theta)
     order = np.argsort(-shares, kind="stable")
     largest = largest_predictors(task.problem(problem.k, task.searched), fit.theta)
-    return Fitted(
-        replace(task.map.to_parameters(fit.theta, task.spec.family), largest=largest).permuted(order),
-        task.rows.total * task.in_callers_units(fit.log_likelihood),
-        problem.n_parameters,
-        fit.converged,
-        task.in_callers_units(np.array(fit.trace)),
-        shares[order],
-        optimum=Optimum(problem, fit, order),
+    run = RunRecord(
+        log_likelihood=float(task.rows.total * task.in_callers_units(fit.log_likelihood)),
+        n_parameters=problem.n_parameters,
+        converged=bool(fit.converged),
+        identified=bool(fit.identified),
+        at_floor=not problem.may_end_at_least_scale and bool(np.any(fit.at_floor)),
+        objective=tuple(task.in_callers_units(np.array(fit.trace)).tolist()),
         passes=task.rows.passes.count,
     )
+    parameters = replace(task.map.to_parameters(fit.theta, task.spec.family), largest=largest).permuted(order)
+    return Fitted(parameters, shares[order], run, search, Optimum(problem, fit, order))
 
 
 def spectrum_of(experts: ExpertsResult) -> Spectrum:
@@ -150,7 +126,18 @@ def fit_search(
     found = spectral_start(task, problem, rng)
     starts = list(warm) if found is None else [found[0], *warm]
     search = Search(problem, rng, task.control, task.config, starts=starts, on_step=reporter.on_search)
-    interrupted = False
+
+    def record(records: Sequence[StartRecord], *, interrupted: bool) -> SearchRecord:
+        won = _winner(records, Stage.ALL_ROWS)
+        return SearchRecord(
+            starts=_in_callers_units(task, records),
+            winner="" if won is None else won.name,
+            agreement=search.agreement,
+            interrupted=interrupted,
+            limited=search.limited,
+            spectrum=None if found is None else spectrum_of(found[1]),
+        )
+
     try:
         fit = search.run()
         reporter.save(fit.theta)
@@ -158,41 +145,32 @@ def fit_search(
         if task.sampled:
             records = [replace(r, stage=Stage.SAMPLE) if r.stage is Stage.ALL_ROWS else r for r in records]
             won = _winner(records, Stage.SAMPLE)
+            assert won is not None
             fit = _on_all_rows(task, Point(problem, fit.theta, fit.curvature), reporter)
             records.append(StartRecord(won.name, won.kind, fit.log_likelihood, Stage.ALL_ROWS))
         all_rows = task.problem(k)
-        fitted = fitted_at(task, all_rows, polish(all_rows, fit))
+        return fitted_at(task, all_rows, polish(all_rows, fit), record(records, interrupted=False))
     except (KeyboardInterrupt, OutOfTimeError):
         best = search.theta if reporter.reached is None else reporter.reached
         if best is None:  # nothing is known yet
             raise
-        interrupted, records = True, search.records
-        fitted = fitted_at(task, problem, Fit.of(Optimiser(Point(problem, best)), converged=False))
-    done = any(r.stage is Stage.ALL_ROWS for r in records)
-    record = SearchRecord(
-        starts=_in_callers_units(task, records),
-        winner=_winner(records, Stage.ALL_ROWS).name if done else "",
-        agreement=search.agreement,
-        interrupted=interrupted,
-        limited=search.limited,
-        spectrum=None if found is None else spectrum_of(found[1]),
-    )
-    return replace(fitted, search=record)
+        stopped = Fit.of(Optimiser(Point(problem, best)), converged=False)
+        return fitted_at(task, problem, stopped, record(search.records, interrupted=True))
 
 
 def interrupted_at(task: Task, theta: Theta) -> Fitted:
     """Return a fit that was stopped before its search began, at the best point known."""
     problem = task.problem(len(theta.A), task.searched)
-    fitted = fitted_at(task, problem, Fit.of(Optimiser(Point(problem, theta)), converged=False))
-    return replace(fitted, search=SearchRecord(interrupted=True))
+    fit = Fit.of(Optimiser(Point(problem, theta)), converged=False)
+    return fitted_at(task, problem, fit, SearchRecord(interrupted=True))
 
 
 def _in_callers_units(task: Task, records: Sequence[StartRecord]) -> tuple[StartRecord, ...]:
     return tuple(replace(r, log_likelihood=task.in_callers_units(r.log_likelihood)) for r in records)
 
 
-def _winner(records: Sequence[StartRecord], stage: Stage) -> StartRecord:
-    return max((r for r in records if r.stage is stage), key=lambda r: r.log_likelihood)
+def _winner(records: Sequence[StartRecord], stage: Stage) -> StartRecord | None:
+    return max((r for r in records if r.stage is stage), key=lambda r: r.log_likelihood, default=None)
 
 
 def _on_all_rows(task: Task, start: Point, reporter: _Reporter) -> Fit:
@@ -204,6 +182,6 @@ def _resumed(task: Task, k: int, known: Theta, reporter: _Reporter) -> Fitted:
     """Continue from a checkpoint: the search is over, the finish is not."""
     all_rows = task.problem(k)
     fit = _on_all_rows(task, Point(task.problem(k, task.searched), known), reporter)
-    fitted = fitted_at(task, all_rows, polish(all_rows, fit))
     start = StartRecord("checkpoint", StartKind.CHECKPOINT, fit.log_likelihood, Stage.ALL_ROWS)
-    return replace(fitted, search=SearchRecord(_in_callers_units(task, [start]), winner=start.name))
+    search = SearchRecord(_in_callers_units(task, [start]), winner=start.name)
+    return fitted_at(task, all_rows, polish(all_rows, fit), search)

@@ -18,7 +18,7 @@ from skmoe.likelihood import Problem, Theta
 from skmoe.model.families.student import StudentFamily
 from skmoe.model.family import Family
 from skmoe.search.finish import Fit, maximise
-from skmoe.search.fitting import Fitted, fit_search
+from skmoe.search.fitting import Fitted, fit_search, fitted_at
 from skmoe.search.learned_dof import slopes_over_dof, with_expert_dof
 from skmoe.search.records import Start
 from skmoe.search.task import Task
@@ -69,7 +69,7 @@ def fit_with_given_dof(
     theta, order = _assigned(task, task.problem(k, task.searched), found.optimum.fit.theta, given)
     whole = with_expert_dof(task.problem(k), order)
     fit = maximise(whole, theta, task.control, task.config, near=True)
-    return task, found.at(replace(task, spec=replace(task.spec, family=whole.family)), whole, fit)
+    return task, fitted_at(replace(task, spec=replace(task.spec, family=whole.family)), whole, fit, found.search)
 
 
 def _assigned(task: Task, problem: Problem, theta: Theta, given: tuple[float, ...]) -> tuple[Theta, tuple[float, ...]]:

@@ -225,4 +225,4 @@ def fit_joint_em(task: Task, k: int, rng: np.random.Generator, n_init: int) -> F
         agreement=sum(records[won].log_likelihood - r.log_likelihood < SAME for r in records),
         interrupted=len(runs) < n_init,
     )
-    return replace(fitted_at(task, whole, replace(fit, trace=best.log_likelihood)), search=search)
+    return fitted_at(task, whole, replace(fit, trace=best.log_likelihood), search)

@@ -122,10 +122,9 @@ def learn(
         weighted=rows.weight is not None,
         step=task.step * task.map.y_scale,
         inputs=input_shape(task.searched, task.moments, fitted.parameters),
-        objective=tuple(fitted.objective.tolist()),
-        passes=fitted.passes,
-        at_floor=fitted.at_floor,
+        penalty=task.penalty,
         search=fitted.search,
+        run=fitted.run,
     )
     if choice is not None and choice.folds is not None:
         n = float(np.sum(choice.folds.weight))
@@ -253,9 +252,8 @@ def _learn_spectral(
         weighted=weighted,
         step=0.0,
         inputs=input_shape(mapped, moments, fitted.parameters),
-        objective=tuple(fitted.objective.tolist()),
-        passes=0,
-        at_floor=False,
+        penalty=0.0,
         search=fitted.search,
+        run=fitted.run,
     )
     return Learned(fitted, record)

@@ -15,7 +15,7 @@ from scipy import optimize
 from skmoe.likelihood import Curvature, Gradient, Problem, Theta, gradient
 from skmoe.model.families.student import MOST_LEARNED, StudentFamily
 from skmoe.search.finish import Fit, maximise
-from skmoe.search.fitting import Fitted, fit_search
+from skmoe.search.fitting import Fitted, fit_search, fitted_at
 from skmoe.search.records import Start, StartKind
 from skmoe.search.task import Task
 
@@ -47,8 +47,9 @@ def fit_with_dof(task: Task, k: int, rng: np.random.Generator, warm: list[Start]
         reported = replace(task, spec=replace(task.spec, family=whole.family))
     fit = maximise(whole, theta, task.control, task.config, near=True)
     curvature = _with_unknown_dof(whole, fit)
-    fitted = again.at(reported, whole, replace(fit, curvature=curvature))
-    return task, replace(fitted, n_parameters=fitted.n_parameters + len(_log_dof(whole)))
+    fitted = fitted_at(reported, whole, replace(fit, curvature=curvature), again.search)
+    run = replace(fitted.run, n_parameters=fitted.run.n_parameters + len(_log_dof(whole)))
+    return task, replace(fitted, run=run)
 
 
 def _log_dof(problem: Problem) -> np.ndarray:

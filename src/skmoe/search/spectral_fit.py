@@ -12,7 +12,7 @@ from skmoe.arrays.table_moments import TableMoments
 from skmoe.model.evaluation import log_likelihood, mean_gate
 from skmoe.model.gaussian import GaussianFamily
 from skmoe.model.parameters import MoEParameters
-from skmoe.model.record import SearchRecord
+from skmoe.model.record import RunRecord, SearchRecord
 from skmoe.search.fitting import Fitted, spectrum_of
 from skmoe.search.records import Control
 from skmoe.search.standardise import whitening
@@ -68,15 +68,17 @@ def fit_spectral(
     model = MoEParameters(A, W, experts.noise_scale, family=spec.family)
     shares = mean_gate(model, rows.X, weight)
     order = np.argsort(-shares, kind="stable")
-    return Fitted(
-        model.permuted(order),
-        log_likelihood(model, rows.X, y, weight),
-        (2 * found - 1) * d + (noise is None),
-        gate.converged,
-        gate.log_likelihood,
-        shares[order],
-        SearchRecord(winner="spectral", spectrum=spectrum_of(experts)),
+    run = RunRecord(
+        log_likelihood=log_likelihood(model, rows.X, y, weight),
+        n_parameters=(2 * found - 1) * d + (noise is None),
+        converged=bool(gate.converged),
+        identified=False,
+        at_floor=False,
+        objective=tuple(np.asarray(gate.log_likelihood).tolist()),
+        passes=0,
     )
+    search = SearchRecord(winner="spectral", spectrum=spectrum_of(experts))
+    return Fitted(model.permuted(order), shares[order], run, search)
 
 
 def _independent_inputs(X: Array, law: Any, moments: TableMoments) -> tuple[Array, Any, np.ndarray | None]:

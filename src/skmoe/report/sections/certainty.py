@@ -96,7 +96,7 @@ def _agreement(data: ReportData) -> str:
 
 
 def _trace(data: ReportData) -> Figure | None:
-    steps = data.model.record_.objective
+    steps = data.model.record_.run.objective
     if len(steps) < LEAST_STEPS or np.ptp(steps) < FLAT:
         return None  # the best start was at the maximum already
     return draw(
