@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skmoe import MoERegressor, datasets, joint_em, make_moe, metrics
+from skmoe import MoEClassifier, MoERegressor, datasets, joint_em, make_moe, metrics
 from skmoe.inference import FewRowsWarning
 from skmoe.model.parameters import MoEParameters
 
@@ -266,6 +266,17 @@ def test_single_precision_in_single_precision_out(problem):
     for method in ("predict", "gate_proba", "expert_predict", "predict_interval"):
         assert getattr(model, method)(X.astype(np.float32)).dtype == np.float32
     np.testing.assert_allclose(model.expert_coef_, double.expert_coef_, atol=1e-4)
+
+
+def test_warnings_of_a_fit_point_at_its_caller(rng):
+    X = rng.standard_normal((40, 2))
+    models = MoERegressor(9, random_state=0), MoERegressor(2, max_iter=1, random_state=0), MoEClassifier(2, max_iter=1)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        for model in models:
+            model.fit(np.column_stack([X, 2 * X[:, 0]]), X[:, 1] > 0)
+    assert len({warning.category for warning in found}) >= 3
+    assert {warning.filename for warning in found} == {__file__}
 
 
 def test_history_is_a_view_that_nobody_changes(fitted):

@@ -16,7 +16,7 @@ from skmoe.arrays.namespaces import Array, array_namespace, device, on_accelerat
 from skmoe.arrays.streamed import Streamed
 from skmoe.arrays.threads import in_order, one_blas_thread, threads_allowed
 
-__all__ = ["block_rows_for", "in_memory", "row_blocks", "sum_over_blocks", "take_rows"]
+__all__ = ["block_rows_for", "evenly_spaced_rows", "in_memory", "row_blocks", "sum_over_blocks", "take_rows"]
 
 BLOCK_DOUBLES = 2**20
 """Size of a block's largest temporary: 8 MiB of float64, a few level-2 caches.
@@ -105,6 +105,12 @@ def take_rows(arrays: tuple[Array | None, ...], rows: np.ndarray) -> tuple[Any, 
         return xp.take(a, xp.asarray(rows, device=device(a)), axis=0)
 
     return tuple(None if a is None else taken(a) for a in arrays)
+
+
+def evenly_spaced_rows(arrays: tuple[Array | None, ...], most: int) -> tuple[Any, ...]:
+    """Bring at most `most` rows into memory, evenly spaced, as `take_rows` does."""
+    n = _lead(arrays).shape[0]
+    return take_rows(arrays, np.arange(0, n, -(-n // most)))
 
 
 def in_memory(*arrays: Array | None) -> tuple[Any, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skmoe.arrays.blocks import block_rows_for, sum_over_blocks, take_rows
+from skmoe.arrays.blocks import block_rows_for, evenly_spaced_rows, sum_over_blocks
 from skmoe.arrays.namespaces import Array, array_namespace, design, to_device, to_numpy
 from skmoe.arrays.sizes import (
     Span,
@@ -143,9 +143,8 @@ def _one_row(
     X: Array, y: Array | None, weight: Array | None, transform_response: Callable[[Array], Array] | None = None
 ) -> np.ndarray:
     """Return a row with weight: its inputs, a zero, and its output if there are any."""
-    n = X.shape[0]
-    for index in (np.zeros(1, dtype=np.int64), np.arange(0, n, -(-n // SEARCHED_ROWS))):
-        x, t, w = take_rows((X, y, weight), index)
+    for most in (1, SEARCHED_ROWS):
+        x, t, w = evenly_spaced_rows((X, y, weight), most)
         able = np.flatnonzero(np.ones(1) if w is None else to_numpy(w) > 0)
         if able.size:
             break

@@ -89,6 +89,8 @@ class MoEClassifier(ClassifierMixin, MixtureOfExperts):
         Standard errors of the above, NaN where the data do not identify the model.
     shares_ : (k,) array
         Mean gate weight of each expert.
+    dof_ : (k,) array
+        Degrees of freedom of each expert, which are infinite.
     penalty_ : float
     members_, member_weights_ : tuple, (m,) array
         Parameters and weights of the models that are averaged, if any.

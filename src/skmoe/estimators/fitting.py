@@ -17,7 +17,6 @@ from skmoe.inference import (
     FewRowsWarning,
     RelationWarning,
     RoundedOutputWarning,
-    SmallSample,
     at_zero,
     calibration_of,
     coarse_outputs,
@@ -33,7 +32,7 @@ from skmoe.inference import (
 from skmoe.model.checks import check_outputs
 from skmoe.model.families import BinomialFamily, MultinomialFamily, get_family, with_second_column
 from skmoe.model.family import Family
-from skmoe.search import Control, Fitted, ModelSpec, Progress, learn
+from skmoe.search import Control, ModelSpec, Progress, learn
 from skmoe.search.given_dof import check_given_dof, given_dof, searched_family
 from skmoe.search.learn import Learned, Request
 from skmoe.spectral.options import SpectralOptions, spectral_options
@@ -46,6 +45,7 @@ __all__ = ["fit_classifier", "fit_regressor"]
 
 NOT_OF_THE_FIT = ("checkpoint", "verbose", "random_state", "max_time")  # settings that do not make it another fit
 PROGRESS_EVERY = 50  # steps between lines at verbose=1
+CALLER = 6  # level of the caller of `fit` in the stack of a function that `_fit` calls
 MOST_WARNED = 5  # relations that a fit warns of; diagnose() has all
 
 
@@ -61,14 +61,9 @@ def fit_regressor(model: MixtureOfExperts, X: Any, y: Any, sample_weight: Any) -
     family, y, sample_weight = with_second_column(family, y, sample_weight)
     rows = rows_to_fit(model, X, y, sample_weight, family.columns)
     check_outputs(family, rows.y, rows.weight)
-    relations = _relations(model, rows)
-    learned, control = _learned(model, rows, family, model.noise, model.input_law, options)
-    few = _store(model, learned)
-    model.noise_scale_, model.dof_ = learned.fitted.parameters.sigma * np.sqrt(few.factor), few.dof
-    _store_regimes(model, rows, relations)
-    _warn_of_fit(learned.fitted, model, control)
+    _fit(model, rows, family, model.noise, model.input_law, options)
     if coarse := coarse_outputs(model):
-        warnings.warn(coarse, RoundedOutputWarning, stacklevel=3)
+        warnings.warn(coarse, RoundedOutputWarning, stacklevel=CALLER - 2)
 
 
 def fit_classifier(model: MixtureOfExperts, X: Any, y: Any, sample_weight: Any) -> None:
@@ -76,24 +71,21 @@ def fit_classifier(model: MixtureOfExperts, X: Any, y: Any, sample_weight: Any) 
     if hasattr(model, "parameters_"):
         del model.parameters_
     rows, model.classes_ = class_rows_to_fit(model, X, y, sample_weight)
-    relations = _relations(model, rows)
     classes = len(model.classes_)
     family = BinomialFamily() if classes == 2 else MultinomialFamily(classes)
-    learned, control = _learned(model, rows, family, 1.0, "auto", spectral_options(None))
-    _store(model, learned)
-    _store_regimes(model, rows, relations)
-    _warn_of_fit(learned.fitted, model, control)
+    _fit(model, rows, family, 1.0, "auto", spectral_options(None))
 
 
-def _learned(
+def _fit(
     model: MixtureOfExperts,
     rows: RowsToFit,
     family: Family,
     noise: str | float,
     input_law: Any,
     options: SpectralOptions,
-) -> tuple[Learned, Control]:
-    """Learn from rows by an estimator's settings, and return the result with its control."""
+) -> None:
+    """Learn from rows by an estimator's settings, store the result, and warn of what went wrong."""
+    relations = _relations(model, rows)  # a warning of them comes before the search
     spec = ModelSpec(
         searched_family(family),
         noise,
@@ -118,7 +110,10 @@ def _learned(
     callback = _progress(type(model).__name__, model.verbose)
     control = Control(float(model.tol), int(model.max_iter), callback, max_time=model.max_time)
     config = model._search_config.changed("number", most_experts=int(model.max_experts))
-    return learn(rows, spec, request, generator(model.random_state), control, config), control
+    _store(model, learn(rows, spec, request, generator(model.random_state), control, config))
+    regimes = regimes_from_rows(model, rows.X, rows.weight)
+    model.record_ = replace(model.record_, relations=relations, regimes=regimes)
+    _warn_of_fit(model, control)
 
 
 def _relations(model: MixtureOfExperts, rows: RowsToFit) -> tuple[Relation, ...]:
@@ -127,14 +122,8 @@ def _relations(model: MixtureOfExperts, rows: RowsToFit) -> tuple[Relation, ...]
     found = find_relations(rows, names, classes=hasattr(model, "classes_"))
     for relation in [one for one in found if one.advised][:MOST_WARNED]:
         target = getattr(rows.encoder, "target", None) or "y"
-        warnings.warn(RelationWarning(relation, target), stacklevel=4)
+        warnings.warn(RelationWarning(relation, target), stacklevel=CALLER)
     return found
-
-
-def _store_regimes(model: MixtureOfExperts, rows: RowsToFit, relations: tuple[Relation, ...]) -> None:
-    """Store where each expert holds, and relations among the columns."""
-    regimes = regimes_from_rows(model, rows.X, rows.weight)
-    model.record_ = replace(model.record_, relations=relations, regimes=regimes)
 
 
 def _progress(who: str, verbose: Any) -> Any:
@@ -149,12 +138,14 @@ def _progress(who: str, verbose: Any) -> Any:
     return show
 
 
-def _store(model: MixtureOfExperts, learned: Learned) -> SmallSample:
-    """Store what was learned; return the small-sample correction, for models with noise scales."""
+def _store(model: MixtureOfExperts, learned: Learned) -> None:
+    """Store what was learned, with its covariance, small-sample corrections and calibration."""
     fitted, p, members = learned.fitted, learned.fitted.parameters, learned.ensemble
     k, d, m = p.A.shape[0], p.A.shape[-1], p.family.predictors
     covariance, few = covariance_of(fitted.optimum), small_sample(fitted.optimum, k)
-    model.parameters_, model.shares_ = p, fitted.shares
+    model.parameters_, model.shares_, model.dof_ = p, fitted.shares, few.dof
+    if not hasattr(model, "classes_"):
+        model.noise_scale_ = p.sigma * np.sqrt(few.factor)
     model.covariance_ = model.covariance_robust_ = model.covariance_at_origin_ = None
     if covariance is not None and not few.none_left:
         at_origin, robust = (few.corrected(root, d, m) for root in (covariance.model, covariance.robust))
@@ -173,7 +164,6 @@ def _store(model: MixtureOfExperts, learned: Learned) -> SmallSample:
         gate_uncertain=found.gate_uncertain,
         coverage=tuple(found.coverage),
     )
-    return few
 
 
 def _calibrated(model: MixtureOfExperts, learned: Learned) -> Calibrated:
@@ -191,15 +181,15 @@ def _calibrated(model: MixtureOfExperts, learned: Learned) -> Calibrated:
     return none if choice.fits is None else calibration_of(choice.folds, choice.fits)
 
 
-def _warn_of_fit(fitted: Fitted, model: MixtureOfExperts, control: Control) -> None:
-    if fitted.search.interrupted:
+def _warn_of_fit(model: MixtureOfExperts, control: Control) -> None:
+    if model.record_.search.interrupted:
         late = control.out_of_time
         why = f"was stopped after the {model.max_time:g} seconds that it was given" if late else "was interrupted"
-        warnings.warn(f"the fit {why}; this is the best model so far", ConvergenceWarning, stacklevel=4)
+        warnings.warn(f"the fit {why}; this is the best model so far", ConvergenceWarning, stacklevel=CALLER)
     elif not model.converged_:
         short = model.n_iter_ + 1 >= model.max_iter
         stopped = f"the fit stopped after {model.n_iter_} iterations short of the optimum"
         fewer = f"{stopped}; use fewer experts if their coefficients are not identified"
-        warnings.warn(Advised(stopped, Advice.ITERATIONS) if short else fewer, ConvergenceWarning, stacklevel=4)
+        warnings.warn(Advised(stopped, Advice.ITERATIONS) if short else fewer, ConvergenceWarning, stacklevel=CALLER)
     if few := few_rows_of_fit(model):
-        warnings.warn(few[0], FewRowsWarning, stacklevel=4)
+        warnings.warn(few[0], FewRowsWarning, stacklevel=CALLER)

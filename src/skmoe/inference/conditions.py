@@ -14,7 +14,7 @@ import numpy as np
 
 from skmoe.inference.formatting import percent
 from skmoe.inference.gate_change import Input
-from skmoe.model.record import Condition
+from skmoe.model.regime import Condition
 
 __all__ = ["NINE_IN_TEN", "ExpertRows", "condition", "excess_range", "weighted_quantile"]
 

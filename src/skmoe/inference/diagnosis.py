@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from skmoe.arrays.blocks import take_rows
+from skmoe.arrays.blocks import evenly_spaced_rows
 from skmoe.arrays.namespaces import to_numpy
 from skmoe.inference.class_confidence import ClassConfidence, outcome_names, outcome_proba
 from skmoe.inference.fitted_range import rows_outside
@@ -81,7 +81,7 @@ def diagnose(model: FittedMixture, X: Any = None, y: Any = None) -> Summary:
     if X is not None:
         _range(table, model, X)
     if X is not None and y is not None and not no_rows_left(model) and not is_exact(model):
-        X, y = _some_rows(X, y)
+        X, y = map(to_numpy, evenly_spaced_rows((X, y), MOST_ROWS))
         if outcome_names(model):
             _probabilities(table, model, X, y)
         else:
@@ -118,7 +118,7 @@ def few_rows(model: FittedMixture, least: float = TOO_FEW) -> list[str]:
 def few_rows_of_fit(model: FittedMixture) -> list[str]:
     """Return the warnings of a fit; for one expert only where it has as many coefficients as rows."""
     if model.n_experts_ == 1 and not no_rows_left(model):
-        known_noise = np.all(np.isinf(getattr(model, "dof_", np.inf)))
+        known_noise = np.all(np.isinf(model.dof_))
         if not known_noise or rows_fitted(model) > _coefficients(model):
             return []
     return few_rows(model, FAR_TOO_FEW)
@@ -126,7 +126,7 @@ def few_rows_of_fit(model: FittedMixture) -> list[str]:
 
 def no_rows_left(model: FittedMixture) -> str:
     """Describe one expert with as many coefficients as rows, whose noise is unknown, or return an empty text."""
-    if model.n_experts_ > 1 or not np.any(getattr(model, "dof_", np.ones(1)) == 0):
+    if model.n_experts_ > 1 or not np.any(model.dof_ == 0):
         return ""
     return (
         f"{_coefficients(model)} coefficients were fitted to {rows_fitted(model):g} rows, which leaves no degrees of "
@@ -179,12 +179,6 @@ def _coefficients(model: FittedMixture) -> int:
     chosen = chosen_inputs(model, "expert")
     inputs = model.gate_coef_.shape[1] if chosen is None else len(chosen)
     return model.parameters_.family.predictors * (inputs + int(model.fit_intercept and model.method != "spectral"))
-
-
-def _some_rows(*arrays: Any) -> tuple[np.ndarray, ...]:
-    """Return at most `MOST_ROWS` rows, evenly spaced, on the host."""
-    n = arrays[0].shape[0]
-    return tuple(to_numpy(a) for a in take_rows(arrays, np.arange(0, n, -(-n // MOST_ROWS))))
 
 
 def _rows(table: Summary, model: FittedMixture) -> None:

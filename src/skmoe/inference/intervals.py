@@ -46,7 +46,7 @@ def intervals_of(model: FittedMixture, *, robust: bool = False) -> dict[str, Int
     errors = split_errors(model.covariance_robust_ if robust else model.covariance_, k, d, m)
     scale = getattr(model, "noise_scale_", np.ones(k))
     values = p.A.ravel(), p.expert_intercept.ravel(), p.W.ravel(), p.gate_intercept, scale
-    dof = getattr(model, "dof_", np.full(k, np.inf))
+    dof = model.dof_
     experts = stdtrit(dof, 0.975)
     half = {name: stdtrit(gate_dof(model), 0.975) * error for name, error in errors.items() if name.startswith("gate")}
     for name in errors.keys() - half.keys():

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.arrays.blocks import take_rows
+from skmoe.arrays.blocks import evenly_spaced_rows
 from skmoe.arrays.namespaces import to_numpy
 from skmoe.inference.class_confidence import outcome_names
 from skmoe.inference.conditions import NINE_IN_TEN, ExpertRows, condition, weighted_quantile
@@ -20,7 +20,7 @@ from skmoe.inference.gate_change import gate_changes, inputs_of
 from skmoe.inference.held_out import compared_models, stability_counts
 from skmoe.inference.summary import Summary
 from skmoe.model.fitted import FittedMixture
-from skmoe.model.record import Regime
+from skmoe.model.regime import Regime
 
 __all__ = ["Regime", "describe_regimes", "regimes_from_rows", "regimes_table", "regimes_text"]
 
@@ -50,7 +50,7 @@ def describe_regimes(model: FittedMixture, X: Any = None) -> tuple[Regime, ...]:
 
 def regimes_from_rows(model: FittedMixture, X: Any, weight: Any = None) -> tuple[Regime, ...]:
     """Describe regimes by at most `MOST_ROWS` of the rows, evenly spaced."""
-    X, weight = take_rows((X, weight), np.arange(0, X.shape[0], -(-X.shape[0] // MOST_ROWS)))
+    X, weight = evenly_spaced_rows((X, weight), MOST_ROWS)
     X = np.asarray(to_numpy(X), dtype=np.float64)
     weight = np.ones(len(X)) if weight is None else np.asarray(to_numpy(weight), dtype=np.float64)
     X, weight = X[weight > 0], weight[weight > 0] / np.sum(weight)

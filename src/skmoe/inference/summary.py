@@ -123,7 +123,7 @@ def summarise(model: FittedMixture, *, robust: bool, names: Sequence[str] | None
         raise ValueError(f"feature_names has {len(names)} names; the model was fitted to {d} inputs")
     covariance = model.covariance_robust_ if robust else model.covariance_
     estimates = _Estimates(split_errors(covariance, k, d, m), intervals_of(model, robust=robust))
-    dof = getattr(model, "dof_", np.full(k, np.inf))
+    dof = model.dof_
     ratio = p.family.ratio
     table = Summary(_title(model), (*COLUMNS, *((ratio, "[0.025", "0.975]") if ratio else ())))
     for i in range(k):

@@ -198,11 +198,11 @@ def arrays_of(header: Mapping[str, Any], record: FitRecord) -> dict[str, ArraySp
         "stability_": ArraySpec((k,), Values(least=0.0, most=1.0, nan=True)),
         "member_weights_": ArraySpec((len(experts) - 1,), UP_TO_ONE),
     }
+    # one expert that the data do not identify may have as many coefficients as rows, and an unknown noise
+    unknown = k == 1 and not identified
+    found["dof_"] = ArraySpec((k,), Values(least=0.0, above=-inf if unknown else 0.0, infinite=True))
     if header["classes"] is None:
-        # one expert that the data do not identify may have as many coefficients as rows, and an unknown noise
-        unknown = k == 1 and not identified
         found["noise_scale_"] = ArraySpec((k,), replace(POSITIVE, nan=unknown))
-        found["dof_"] = ArraySpec((k,), Values(least=0.0, above=-inf if unknown else 0.0, infinite=True))
     covariances = OPTIONAL[: 2 if header["origin"] is None else 3] if identified else ()
     found |= dict.fromkeys(covariances, ArraySpec((q, q), COVARIANCE))
     return found | ({"profile_intervals_": ArraySpec((q, 2))} if header["profiled"] else {})

@@ -13,7 +13,7 @@ from skmoe.model.record import RunRecord, SearchRecord, Spectrum, Stage, StartKi
 from skmoe.search.finish import Fit, extend, polish
 from skmoe.search.optimiser import Optimiser, Point
 from skmoe.search.race import Search
-from skmoe.search.records import OutOfTimeError, Progress, Start
+from skmoe.search.records import OutOfTimeError, Start
 from skmoe.search.starts import spectral_start
 from skmoe.search.task import Task
 from skmoe.spectral.experts import ExpertsResult
@@ -83,12 +83,7 @@ class _Reporter:
         self.reached: Theta | None = None  # after the search
 
     def report(self, stage: str, objective: float, done: int, most: int) -> None:
-        control = self.task.control
-        if control.progress is not None:
-            where = self.k, next(control.steps), self.task.in_callers_units(objective), self.k
-            control.progress(Progress(stage, *where, done, most, control.seconds, control.seconds_left))
-        if control.out_of_time:
-            raise OutOfTimeError
+        self.task.control.report(stage, self.k, self.task.in_callers_units(objective), self.k, done, most)
 
     def save(self, theta: Theta) -> None:
         self.reached = theta

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skmoe.arrays.blocks import take_rows
+from skmoe.arrays.blocks import evenly_spaced_rows
 from skmoe.arrays.namespaces import to_numpy
 from skmoe.arrays.table_moments import TableMoments
 from skmoe.likelihood import ModelRows
@@ -20,9 +20,7 @@ ROWS = 20_000  # rows from which skewness and kurtosis are taken
 
 def input_shape(rows: ModelRows, moments: TableMoments, parameters: MoEParameters) -> InputShape:
     """Measure the shape of the inputs on some rows, evenly spaced."""
-    index = np.arange(0, rows.n, -(-rows.n // ROWS))
-    arrays = take_rows((rows.X, rows.y, rows.weight), index)
-    block = rows.block(*arrays)
+    block = rows.block(*evenly_spaced_rows((rows.X, rows.y, rows.weight), ROWS))
     Z = to_numpy(block.V if rows.map.Dg > rows.map.intercept else block.U).T
     Z = Z[:, : Z.shape[1] - rows.map.intercept]
     skewness, light, heavy = shape_of(Z)

@@ -108,14 +108,14 @@ def learn(
         table = row_hash(rows.X, rows.y, rows.weight)
         checkpoint = Checkpoint(request.checkpoint, request.settings, table, (task.map.De, task.map.Dg), rng)
         task = replace(task, control=replace(control, checkpoint=checkpoint))
+    n_experts = request.n_experts
+    if request.method == "joint-em" or n_experts != "auto":
+        n_experts = _supported_experts(task, request)
+    choice, ensemble = None, None
     if request.method == "joint-em":
-        fitted, choice, ensemble = (
-            fit_joint_em(task, _supported_experts(task, request), rng, request.n_init),
-            None,
-            None,
-        )
+        fitted = fit_joint_em(task, int(n_experts), rng, request.n_init)
     else:
-        task, fitted, choice, ensemble = _learn_search(task, request, rng)
+        task, fitted, choice, ensemble = _learn_search(task, request, n_experts, rng)
     record = FitRecord(
         rows=task.n_rows,
         searched=task.searched.n if task.sampled else task.n_rows,
@@ -158,11 +158,9 @@ def _tried(task: Task, choice: Choice, n: float) -> tuple[NumberTried, ...]:
 
 
 def _learn_search(
-    task: Task, request: Request, rng: np.random.Generator
+    task: Task, request: Request, n_experts: int | str, rng: np.random.Generator
 ) -> tuple[Task, Fitted, Choice | None, Ensemble | None]:
     """Choose what was left open by held-out rows, search for the optimum, and average models if wanted."""
-    auto = request.n_experts == "auto"
-    n_experts = request.n_experts if auto else _supported_experts(task, request)
     penalty = task.spec.penalty
     strength = task.config.folds.penalties[0] if isinstance(penalty, str) else float(penalty)
     pooled = pooled_coefficients(task.spec, task.moments, task.map)
@@ -172,7 +170,7 @@ def _learn_search(
     task = replace(task, penalty=strength, pooled=pooled)
     if strength < min(task.config.folds.penalties) and (isinstance(n_experts, str) or task.supports(n_experts)):
         task = replace(task, config=task.config.wider(task.config.moves.unpenalised))
-    if not (auto or request.averaging) and not _needs_folds(task, request, int(n_experts)):
+    if not (n_experts == "auto" or request.averaging) and not _needs_folds(task, request, int(n_experts)):
         return *_fit(task, int(n_experts), rng, []), None, None
     choice = choose(task, n_experts, request.averaging, rng)
     task = replace(task, penalty=choice.penalty)
@@ -213,7 +211,7 @@ def _supported_experts(task: Task, request: Request) -> int:
         f"{k} experts ask for more than {task.n_rows} rows of {len(task.moments.mean)} columns support (two rows "
         f"per coefficient of an expert, one that differs per expert); {most} fitted instead: use fewer experts or more "
         "rows",
-        stacklevel=5,
+        stacklevel=7,  # the caller of `fit`
     )
     return most
 

@@ -24,7 +24,7 @@ from skmoe.search.folds import (
     folds_of,
     run_briefly,
 )
-from skmoe.search.records import OutOfTimeError, Progress
+from skmoe.search.records import OutOfTimeError
 from skmoe.search.stability import memberships, stability
 from skmoe.search.task import Task, most_experts
 
@@ -173,14 +173,10 @@ class _ProgressCallback:
         self.theta: Theta | None = None
 
     def __call__(self, optimiser: BatchOptimiser) -> None:
-        control, best = self.task.control, int(np.argmax(optimiser.objective))
+        best = int(np.argmax(optimiser.objective))
         self.theta = optimiser.batch.picked(best)
-        if control.progress is not None:
-            log_likelihood = self.task.in_callers_units(float(optimiser.log_likelihood[best]))
-            where = self.k, next(control.steps), log_likelihood, self.most
-            control.progress(Progress("folds", *where, 0, 0, control.seconds, control.seconds_left))
-        if control.out_of_time:
-            raise OutOfTimeError
+        log_likelihood = self.task.in_callers_units(float(optimiser.log_likelihood[best]))
+        self.task.control.report("folds", self.k, log_likelihood, self.most)
 
 
 def _evaluated(task: Task, folds: Folds, fits: list[FoldFits], averaging: int, on_step: OnStep) -> Tried:

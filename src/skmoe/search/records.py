@@ -103,3 +103,13 @@ class Control:
     def out_of_time(self) -> bool:
         """True once the fit has taken the time it may take."""
         return self.max_time is not None and self.seconds > self.max_time
+
+    def report(
+        self, stage: str, k: int, log_likelihood: float, most: int, starts: int = 0, most_starts: int = 0
+    ) -> None:
+        """Report progress of k experts, of `most` at most, and end a fit that is out of time."""
+        if self.progress is not None:
+            counts = next(self.steps), log_likelihood, most, starts, most_starts
+            self.progress(Progress(stage, k, *counts, self.seconds, self.seconds_left))
+        if self.out_of_time:
+            raise OutOfTimeError
