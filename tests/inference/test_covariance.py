@@ -5,7 +5,7 @@ import pytest
 from scipy import linalg, optimize
 
 from skmoe import MoEClassifier, MoERegressor, load, make_moe
-from skmoe.inference.covariance import covariance_of, from_root, sandwich_root, split_errors
+from skmoe.inference.covariance import covariance_root, from_root, sandwich_root, split_errors
 from skmoe.model.parameters import MoEParameters
 from skmoe.search.solvers import cholesky, inverse_root
 
@@ -64,7 +64,8 @@ def test_covariance_is_found_where_a_gate_all_but_separates(rng):
 
 
 def test_errors_are_split_by_name():
-    parts = split_errors(np.diag(np.arange(1.0, 15.0) ** 2), 2, 2)
+    p = MoEParameters(np.zeros((2, 2)), np.zeros((2, 2)), 1.0)
+    parts = split_errors(np.diag(np.arange(1.0, 15.0) ** 2), p)
     np.testing.assert_allclose(parts["expert_coef"], [[1, 2], [3, 4]])
     np.testing.assert_allclose(parts["expert_intercept"], [5, 6])
     np.testing.assert_allclose(parts["gate_coef"], [[7, 8], [9, 10]])
@@ -72,13 +73,13 @@ def test_errors_are_split_by_name():
 
 
 def test_errors_without_a_covariance_are_unknown():
-    parts = split_errors(None, 2, 3)
+    parts = split_errors(None, MoEParameters(np.zeros((2, 3)), np.zeros((2, 3)), 1.0))
     assert all(np.all(np.isnan(values)) for values in parts.values())
     assert parts["gate_coef"].shape == (2, 3)
 
 
 def test_fits_without_an_optimum_have_no_covariance():
-    assert covariance_of(None) is None
+    assert covariance_root(None) is None
 
 
 def test_covariance_is_the_inverse_curvature_of_the_likelihood_in_the_callers_units():
@@ -115,7 +116,7 @@ def test_standard_errors_are_those_seen_over_repetitions():
         order = np.argsort(model.expert_coef_[:, 0])
         found.append(model.expert_coef_[order])
         said.append(model.expert_coef_se_[order])
-        robust.append(split_errors(model.covariance_robust_, 2, 2)["expert_coef"][order])
+        robust.append(split_errors(model.covariance_robust_, model.parameters_)["expert_coef"][order])
     scatter = np.std(found, axis=0)
     for errors in (said, robust):  # a standard deviation of 30 draws is known to an eighth of itself
         np.testing.assert_allclose(np.mean(errors, axis=0) / scatter, 1.0, atol=4 / np.sqrt(2 * 30))

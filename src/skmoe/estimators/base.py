@@ -33,8 +33,7 @@ def _standard_error(name: str) -> property:
     """Return the attribute of the standard errors of estimates: they follow from the covariance."""
 
     def read(self: MixtureOfExperts) -> np.ndarray:
-        p = self.parameters_
-        errors = split_errors(self.covariance_, len(p.A), p.A.shape[-1], p.family.predictors)[name]
+        errors = split_errors(self.covariance_, self.parameters_)[name]
         return errors.reshape(np.shape(getattr(self, f"{name}_", errors)))
 
     return property(read)

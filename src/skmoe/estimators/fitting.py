@@ -20,13 +20,14 @@ from skmoe.inference import (
     at_zero,
     calibration_of,
     coarse_outputs,
-    covariance_of,
+    covariance_root,
     few_rows_of_fit,
     from_root,
     held_out_coverage,
     profile_intervals,
     regime_stability,
     regimes_from_rows,
+    robust_root,
     small_sample,
 )
 from skmoe.model.checks import check_outputs
@@ -141,17 +142,16 @@ def _progress(who: str, verbose: Any) -> Any:
 def _store(model: MixtureOfExperts, learned: Learned) -> None:
     """Store what was learned, with its covariance, small-sample corrections and calibration."""
     fitted, p, members = learned.fitted, learned.fitted.parameters, learned.ensemble
-    k, d, m = p.A.shape[0], p.A.shape[-1], p.family.predictors
-    covariance, few = covariance_of(fitted.optimum), small_sample(fitted.optimum, k)
+    root, few = covariance_root(fitted.optimum), small_sample(fitted.optimum, len(p.A))
     model.parameters_, model.shares_, model.dof_ = p, fitted.shares, few.dof
     if not hasattr(model, "classes_"):
         model.noise_scale_ = p.sigma * np.sqrt(few.factor)
     model.covariance_ = model.covariance_robust_ = model.covariance_at_origin_ = None
-    if covariance is not None and not few.none_left:
-        at_origin, robust = (few.corrected(root, d, m) for root in (covariance.model, covariance.robust))
+    if fitted.optimum is not None and root is not None and not few.none_left:
+        at_origin, robust = few.corrected(root, p), few.corrected(robust_root(fitted.optimum, root), p)
         model.covariance_at_origin_ = None if p.origin is None else from_root(at_origin)
-        model.covariance_ = from_root(at_zero(at_origin, k, p.origin, m))
-        model.covariance_robust_ = from_root(at_zero(robust, k, p.origin, m))
+        model.covariance_ = from_root(at_zero(at_origin, p))
+        model.covariance_robust_ = from_root(at_zero(robust, p))
     model.profile_intervals_ = profile_intervals(fitted.optimum, p)
     model.members_ = () if members is None else members.parameters
     model.member_weights_ = np.zeros(0) if members is None else members.weights

@@ -1,8 +1,8 @@
 """Uncertainty of a fit: covariance, calibration, tests, summary, where each expert holds, diagnosis."""
 
 from skmoe.inference.calibrate import Calibrated, calibration_of, held_out_coverage
-from skmoe.inference.correction import SmallSample, small_sample, small_sample_correction
-from skmoe.inference.covariance import Covariance, at_zero, covariance_of, from_root, split_errors
+from skmoe.inference.correction import small_sample, small_sample_correction
+from skmoe.inference.covariance import at_zero, covariance_root, from_root, robust_root, split_errors
 from skmoe.inference.diagnosis import (
     FewRowsWarning,
     RoundedOutputWarning,
@@ -10,7 +10,6 @@ from skmoe.inference.diagnosis import (
     diagnose,
     few_rows,
     few_rows_of_fit,
-    no_rows_left,
 )
 from skmoe.inference.fitted_range import Outside, rows_outside
 from skmoe.inference.gate_change import Input, gate_changes, inputs_of
@@ -24,7 +23,6 @@ from skmoe.inference.summary import Summary, feature_names, summarise
 
 __all__ = [
     "Calibrated",
-    "Covariance",
     "ExpertsTest",
     "FewRowsWarning",
     "Input",
@@ -32,12 +30,11 @@ __all__ = [
     "Regime",
     "RelationWarning",
     "RoundedOutputWarning",
-    "SmallSample",
     "Summary",
     "at_zero",
     "calibration_of",
     "coarse_outputs",
-    "covariance_of",
+    "covariance_root",
     "describe_regimes",
     "diagnose",
     "feature_names",
@@ -49,12 +46,12 @@ __all__ = [
     "inputs_of",
     "intervals_of",
     "likelihood_ratio_test",
-    "no_rows_left",
     "profile_intervals",
     "regime_stability",
     "regimes_from_rows",
     "regimes_table",
     "regimes_text",
+    "robust_root",
     "rows_outside",
     "small_sample",
     "small_sample_correction",

@@ -9,7 +9,7 @@ import numpy as np
 
 from skmoe.arrays.namespaces import to_numpy
 from skmoe.inference.correction import correction_of, small_sample
-from skmoe.inference.covariance import covariance_of, from_root
+from skmoe.inference.covariance import covariance_root, from_root
 from skmoe.likelihood import InputMap, Problem, Theta
 from skmoe.model.calibration import Calibration
 from skmoe.model.gaussian import GaussianFamily
@@ -118,9 +118,9 @@ def corrected_distribution(problem: Problem, theta: Theta) -> PredictiveDistribu
     small, d = small_sample(optimum, problem.k), parameters.A.shape[1]
     if small.none_left:
         return replace(PredictiveDistribution.of(parameters), unknown=True)
-    covariance = covariance_of(optimum, robust=False)
-    if covariance is None:
+    root = covariance_root(optimum)
+    if root is None:
         return PredictiveDistribution.of(parameters)
-    scaled = from_root(small.corrected(covariance.model, d))
+    scaled = from_root(small.corrected(root, parameters))
     correction = correction_of(scaled, parameters.sigma * np.sqrt(small.factor), small.dof, d)
     return PredictiveDistribution((parameters,), np.ones(1), corrections=(correction,))

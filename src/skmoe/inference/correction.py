@@ -21,6 +21,7 @@ from skmoe.likelihood.batch import batch_sums
 from skmoe.likelihood.penalty import noise_dof, noise_penalty
 from skmoe.model.fitted import FittedMixture
 from skmoe.model.gaussian import GaussianFamily
+from skmoe.model.parameters import MoEParameters
 from skmoe.model.predictive import Correction
 from skmoe.search import Optimum
 
@@ -44,11 +45,11 @@ class SmallSample:
         """True where no degrees of freedom are left."""
         return bool(np.any(self.dof == 0))
 
-    def corrected(self, root: np.ndarray, d: int, m: int = 1) -> np.ndarray:
-        """Scale the root of a covariance over (A, b, W, c, sigma) with d inputs: experts and noise, not the gate."""
-        k, scale = len(self.factor), np.sqrt(self.factor)
-        each = np.concatenate([np.repeat(scale, m * d), np.repeat(scale, m), np.ones(k * (d + 1)), scale])
-        return root * each[:, None]
+    def corrected(self, root: np.ndarray, p: MoEParameters) -> np.ndarray:
+        """Scale the root of a covariance over (A, b, W, c, sigma): experts and noise, not the gate."""
+        scale = np.sqrt(self.factor)
+        experts = np.repeat(scale, p.A[0].size), np.repeat(scale, p.b[0].size)
+        return root * np.concatenate([*experts, np.ones(p.W.size + p.c.size), scale])[:, None]
 
 
 def small_sample(optimum: Optimum | None, k: int) -> SmallSample:
@@ -115,20 +116,16 @@ def correction_of(covariance: np.ndarray, sigma: np.ndarray, dof: np.ndarray, d:
     """
     k = len(sigma)
     first = k * (d + 1)
-    experts = _blocks(covariance, 0, k, d)
+    # of k vectors of coefficients followed by their intercepts, the indices of each vector with its own
+    vectors = np.column_stack([np.arange(k * d).reshape(k, d), np.arange(k * d, first)])
+    experts = covariance[vectors[:, :, None], vectors[:, None, :]]
     if k == 1:
         return Correction(sigma, dof, experts)
     dof = np.where(dof > GAUSSIAN, np.inf, dof)
     # the gate's vectors count only up to one that is added to all of them: take each about their mean
     about = np.eye(k) - 1.0 / k
-    order = np.concatenate([np.append(np.arange(i * d, (i + 1) * d), k * d + i) for i in range(k)])
-    C = covariance[first : 2 * first, first : 2 * first][np.ix_(order, order)].reshape(k, d + 1, k, d + 1)
+    gate = first + vectors.ravel()
+    C = covariance[np.ix_(gate, gate)].reshape(k, d + 1, k, d + 1)
     C = np.tensordot(about, C, axes=(1, 0))
     gates = np.stack([np.tensordot(about[i], C[i], axes=(0, 1)) for i in range(k)])
     return Correction(sigma, dof, experts, gates)
-
-
-def _blocks(covariance: np.ndarray, start: int, k: int, d: int) -> np.ndarray:
-    """Return the covariance of each vector of d coefficients and an intercept, (k, d + 1, d + 1)."""
-    index = [start + np.append(np.arange(i * d, (i + 1) * d), k * d + i) for i in range(k)]
-    return np.stack([covariance[np.ix_(rows, rows)] for rows in index])

@@ -1,53 +1,44 @@
-"""Covariance of the estimates, by the observed information and by the sandwich formula."""
+r"""Covariance of the estimates, by the observed information and by the sandwich formula.
+
+It is that of (A, b, W, c, sigma) in the caller's units, laid out as one vector, with intercepts at the origin of the
+parameters, see `MoEParameters`. It is held as a root F, (q, r), of :math:`F F^\top`: maps of the parameters multiply
+the root, so that the covariance is symmetric, and no variance negative, however large its condition number.
+"""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 
 from skmoe.likelihood import score_outer
+from skmoe.model.parameters import MoEParameters
 from skmoe.search import Optimum
 
 __all__ = [
-    "Covariance",
     "at_zero",
     "callers_slopes",
-    "covariance_of",
+    "covariance_root",
     "from_root",
-    "slopes_at_zero",
+    "packed",
+    "robust_root",
     "split",
     "split_errors",
 ]
 
 
-@dataclass(frozen=True)
-class Covariance:
-    r"""Covariance of (A, b, W, c, sigma) in the caller's units, laid out as one vector, in two versions.
-
-    Each version is a root F, (q, r), of the covariance :math:`F F^\top`. Maps of the parameters multiply the root, so
-    that the covariance is symmetric, and no variance negative, however large its condition number. Intercepts are those
-    at the origin of the parameters, see `MoEParameters`.
-    """
-
-    model: np.ndarray  # by the observed information
-    robust: np.ndarray  # by the sandwich formula
-
-
-def covariance_of(optimum: Optimum | None, *, robust: bool = True) -> Covariance | None:
-    """Return the covariance of a fit; None where the likelihood has no strict maximum, or was not maximised.
-
-    Without `robust` the pass over the rows that the sandwich formula needs is saved, and both versions are the same.
-    """
+def covariance_root(optimum: Optimum | None) -> np.ndarray | None:
+    """Return a root of the covariance of a fit; None where there is no strict maximum of the likelihood."""
     root = None if optimum is None else optimum.fit.inverse_root
     if optimum is None or root is None:
         return None
-    problem, fit, J = optimum.problem, optimum.fit, callers_slopes(optimum)
-    model = J @ root / np.sqrt(problem.total)
-    if not robust:
-        return Covariance(model, model)
+    return callers_slopes(optimum) @ root / np.sqrt(optimum.problem.total)
+
+
+def robust_root(optimum: Optimum, root: np.ndarray) -> np.ndarray:
+    """Return a root of the covariance by the sandwich formula, given that by the observed information."""
+    problem, fit = optimum.problem, optimum.fit
+    assert fit.inverse_root is not None
     outer = score_outer(problem, fit.theta) if fit.curvature.outer is None else fit.curvature.outer
-    return Covariance(model, model @ sandwich_root(root, outer))
+    return root @ sandwich_root(fit.inverse_root, outer)
 
 
 def sandwich_root(root: np.ndarray, outer: np.ndarray) -> np.ndarray:
@@ -92,23 +83,20 @@ def _blocks(which: np.ndarray, part: np.ndarray) -> np.ndarray:
     return product.reshape(len(which) * len(part), which.shape[1] * part.shape[1])
 
 
-def at_zero(root: np.ndarray, k: int, origin: np.ndarray | None, m: int = 1) -> np.ndarray:
-    """Return the root of the covariance with intercepts at inputs of zero, from that with intercepts at an origin (d,).
+def at_zero(root: np.ndarray, p: MoEParameters) -> np.ndarray:
+    """Return derivatives of (A, b, W, c, sigma), or a root of a covariance, with intercepts at inputs of zero.
 
-    Experts have m predictors each.
+    Those of `root`, which they are made of, are at the origin of the parameters.
     """
-    return root if origin is None else slopes_at_zero(k, origin, m) @ root
-
-
-def slopes_at_zero(k: int, origin: np.ndarray, m: int = 1) -> np.ndarray:
-    """Return derivatives of (A, b, W, c, sigma) with intercepts at inputs of zero over those at an origin."""
-    d = len(origin)
-    J = np.eye((m + 1) * k * (d + 1) + k)
-    for start, vectors in ((0, k * m), (k * m * (d + 1), k)):  # experts, then gate
+    if p.origin is None:
+        return root
+    d = len(p.origin)
+    J = np.eye(len(root))
+    for start, vectors in ((0, p.b.size), (p.A.size + p.b.size, len(p.W))):  # experts, then gate
         for i in range(vectors):
             first = start + i * d
-            J[start + vectors * d + i, first : first + d] = -origin
-    return J
+            J[start + vectors * d + i, first : first + d] = -p.origin
+    return J @ root
 
 
 def _noise_slopes(optimum: Optimum) -> np.ndarray:
@@ -121,29 +109,26 @@ def _noise_slopes(optimum: Optimum) -> np.ndarray:
     return slopes
 
 
-def split_errors(covariance: np.ndarray | None, k: int, d: int, m: int = 1) -> dict[str, np.ndarray]:
-    """Return standard errors by name from a covariance over (A, b, W, c, sigma); NaN where there is none.
-
-    Experts have m predictors each; those of their coefficients are (k, m, d) where there are several.
-    """
+def split_errors(covariance: np.ndarray | None, p: MoEParameters) -> dict[str, np.ndarray]:
+    """Return standard errors by name from a covariance over (A, b, W, c, sigma); NaN where there is none."""
     if covariance is None:
-        return split(np.full((m + 1) * k * (d + 1) + k, np.nan), k, d, m)
-    return split(np.sqrt(np.maximum(np.diag(covariance), 0.0)), k, d, m)
+        return split(np.full(len(packed(p, p.sigma)), np.nan), p)
+    return split(np.sqrt(np.maximum(np.diag(covariance), 0.0)), p)
 
 
-def split(values: np.ndarray, k: int, d: int, m: int = 1) -> dict[str, np.ndarray]:
-    """Split a vector over (A, b, W, c, sigma) by name, in the shapes of `split_errors`."""
-    several = () if m == 1 else (m,)
-    sizes = {
-        "expert_coef": (k, *several, d),
-        "expert_intercept": (k, *several),
-        "gate_coef": (k, d),
-        "gate_intercept": (k,),
-        "noise_scale": (k,),
+def packed(p: MoEParameters, sigma: np.ndarray) -> np.ndarray:
+    """Return (A, b, W, c, sigma) as one vector, intercepts at inputs of zero."""
+    return np.concatenate([p.A.ravel(), p.expert_intercept.ravel(), p.W.ravel(), p.gate_intercept, sigma])
+
+
+def split(values: np.ndarray, p: MoEParameters) -> dict[str, np.ndarray]:
+    """Split a vector over (A, b, W, c, sigma) by name, in the shapes of the parameters."""
+    shapes = {
+        "expert_coef": p.A.shape,
+        "expert_intercept": p.b.shape,
+        "gate_coef": p.W.shape,
+        "gate_intercept": p.c.shape,
+        "noise_scale": p.sigma.shape,
     }
-    parts, start = {}, 0
-    for name, shape in sizes.items():
-        size = int(np.prod(shape))
-        parts[name] = values[start : start + size].reshape(shape)
-        start += size
-    return parts
+    parts = np.split(values, np.cumsum([np.prod(shape) for shape in shapes.values()])[:-1])
+    return {name: part.reshape(shape) for (name, shape), part in zip(shapes.items(), parts, strict=True)}

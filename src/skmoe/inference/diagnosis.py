@@ -321,7 +321,7 @@ def _uncertainty(table: Summary, model: FittedMixture) -> None:
 
 
 def _explained(table: Summary, model: FittedMixture, X: np.ndarray, y: np.ndarray) -> None:
-    """Rows that are predicted all but exactly, which is told first."""
+    """Describe rows that are predicted all but exactly, before all else."""
     if not np.ptp(y) > 0:
         return
     r2 = r_squared(model._distribution(), X, y)

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
-from skmoe.inference.covariance import split, split_errors
+from skmoe.inference.covariance import packed, split, split_errors
 from skmoe.model.fitted import FittedMixture
 
-__all__ = ["Interval", "gate_dof", "intervals_of"]
+__all__ = ["Interval", "estimates_of", "gate_dof", "intervals_of"]
 
 
 class Interval(NamedTuple):
@@ -29,7 +29,7 @@ def gate_dof(model: FittedMixture) -> float:
 
 
 def intervals_of(model: FittedMixture, *, robust: bool = False) -> dict[str, Interval]:
-    """Interval of 95% intervals by name, as `split_errors` names them.
+    """Return 95% intervals by name, as `split_errors` names them.
 
     Parameters
     ----------
@@ -39,19 +39,19 @@ def intervals_of(model: FittedMixture, *, robust: bool = False) -> dict[str, Int
         By the standard errors of the sandwich formula, whatever else there is.
     """
     p = model.parameters_
-    k, d, m = len(p.A), p.A.shape[-1], p.family.predictors
     if not robust and model.profile_intervals_ is not None:
-        low, high = (split(ends, k, d, m) for ends in model.profile_intervals_.T)
+        low, high = (split(ends, p) for ends in model.profile_intervals_.T)
         return {name: Interval(low[name], high[name]) for name in low}
-    errors = split_errors(model.covariance_robust_ if robust else model.covariance_, k, d, m)
-    scale = getattr(model, "noise_scale_", np.ones(k))
-    values = p.A.ravel(), p.expert_intercept.ravel(), p.W.ravel(), p.gate_intercept, scale
+    errors = split_errors(model.covariance_robust_ if robust else model.covariance_, p)
     dof = model.dof_
     experts = stdtrit(dof, 0.975)
     half = {name: stdtrit(gate_dof(model), 0.975) * error for name, error in errors.items() if name.startswith("gate")}
     for name in errors.keys() - half.keys():
         half[name] = np.where(dof == 0, np.inf, experts * errors[name].T).T
-    return {
-        name: Interval(value - half[name], value + half[name])
-        for name, value in split(np.concatenate(values), k, d, m).items()
-    }
+    return {name: Interval(value - half[name], value + half[name]) for name, value in estimates_of(model).items()}
+
+
+def estimates_of(model: FittedMixture) -> dict[str, np.ndarray]:
+    """Return a fitted model's coefficients, intercepts and noise scales by name, as `split_errors` names them."""
+    p = model.parameters_
+    return split(packed(p, getattr(model, "noise_scale_", p.sigma)), p)

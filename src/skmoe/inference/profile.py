@@ -17,9 +17,8 @@ import numpy as np
 from scipy import linalg
 from scipy.special import ndtri
 
-from skmoe.inference.covariance import callers_slopes, slopes_at_zero
-from skmoe.likelihood import Curvature, Problem, information
-from skmoe.likelihood.theta import Theta
+from skmoe.inference.covariance import at_zero, callers_slopes, packed
+from skmoe.likelihood import Problem, information
 from skmoe.model.parameters import MoEParameters
 from skmoe.search import Optimum
 from skmoe.search.solvers import cholesky, saddle_step
@@ -49,12 +48,9 @@ def profile_intervals(optimum: Optimum | None, p: MoEParameters) -> np.ndarray |
     """
     if optimum is None or not optimum.fit.identified or not _serves(optimum.problem):
         return None
-    start, J = _Profile(optimum.problem, optimum.fit.theta, optimum.fit.curvature), callers_slopes(optimum)
-    if p.origin is not None:
-        J = slopes_at_zero(len(p.A), p.origin, p.family.predictors) @ J
-    ends = [(-start.furthest(-j), start.furthest(j)) if np.any(j) else (0.0, 0.0) for j in J]
-    values = p.A.ravel(), p.expert_intercept.ravel(), p.W.ravel(), p.gate_intercept, p.sigma
-    return np.concatenate(values)[:, None] + np.array(ends)
+    J = at_zero(callers_slopes(optimum), p)
+    ends = [(-_furthest(optimum, -j), _furthest(optimum, j)) if np.any(j) else (0.0, 0.0) for j in J]
+    return packed(p, p.sigma)[:, None] + np.array(ends)
 
 
 def _serves(problem: Problem) -> bool:
@@ -63,29 +59,23 @@ def _serves(problem: Problem) -> bool:
     return few and problem.total < ENOUGH_ROWS * p and problem.n * p**3 <= MOST_WORK
 
 
-class _Profile:
-    """An optimum, from which bounds of intervals are found."""
-
-    def __init__(self, problem: Problem, theta: Theta, curvature: Curvature) -> None:
-        self.problem, self.theta, self.curvature = problem, theta, curvature
-        self.vector = problem.pack(theta)
-
-    def furthest(self, j: np.ndarray) -> float:
-        """Return by how much the greatest j'theta at the height of the bounds exceeds that of the optimum."""
-        n, metric = self.problem.total, self.curvature.information
-        vector, current = self.vector, self.curvature
-        error = float(np.sqrt(j @ _solved(metric, j) / n))
-        for _ in range(MOST_STEPS):
-            below = n * (self.curvature.objective - current.objective)
-            across, up = _solved(current.information, j), _solved(current.information, current.gradient)
-            room = 2 * (Z95**2 / 2 - below) / n + current.gradient @ up
-            step = up + np.sqrt(max(room, 0.0) / (j @ across)) * across
-            length = float(np.sqrt(n * step @ metric @ step)) / LONGEST
-            if abs(j @ step) < EXACT * error and abs(below / (Z95**2 / 2) - 1) < EXACT:
-                return float(j @ (vector - self.vector))
-            vector = vector + step / max(length, 1.0)
-            current = information(self.problem, self.problem.unpack(vector, self.theta))
-        return Z95 * error
+def _furthest(optimum: Optimum, j: np.ndarray) -> float:
+    """Return by how much the greatest j'theta at the height of the bounds exceeds that of the optimum."""
+    problem, theta, best = optimum.problem, optimum.fit.theta, optimum.fit.curvature
+    n, metric, start = problem.total, best.information, problem.pack(theta)
+    vector, current = start, best
+    error = float(np.sqrt(j @ _solved(metric, j) / n))
+    for _ in range(MOST_STEPS):
+        below = n * (best.objective - current.objective)
+        across, up = _solved(current.information, j), _solved(current.information, current.gradient)
+        room = 2 * (Z95**2 / 2 - below) / n + current.gradient @ up
+        step = up + np.sqrt(max(room, 0.0) / (j @ across)) * across
+        length = float(np.sqrt(n * step @ metric @ step)) / LONGEST
+        if abs(j @ step) < EXACT * error and abs(below / (Z95**2 / 2) - 1) < EXACT:
+            return float(j @ (vector - start))
+        vector = vector + step / max(length, 1.0)
+        current = information(problem, problem.unpack(vector, theta))
+    return Z95 * error
 
 
 def _solved(H: np.ndarray, right: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What the reader of a fit should know first, in words: exact relations, repeated inputs, identifiers, groups."""
+"""Sentences on what the reader of a fit should know first: exact relations, repeated inputs, identifiers, groups."""
 
 from __future__ import annotations
 
@@ -60,23 +60,23 @@ class RelationWarning(UserWarning):
 
 
 def target_of(model: FittedMixture) -> str:
-    """The name of the output, "y" where a fit does not know it."""
+    """Return the name of the output, "y" where a fit does not know it."""
     return getattr(model.encoder_, "target", None) or "y"
 
 
 def is_exact(model: FittedMixture) -> bool:
-    """Whether the output is a linear function of a few inputs, so that no noise is left."""
-    return any(relation.kind == RelationKind.LINEAR for relation in model.record_.relations)
+    """Return whether the output is a linear function of a few inputs, so that no noise is left."""
+    return any(relation.kind is RelationKind.LINEAR for relation in model.record_.relations)
 
 
 def relation_findings(model: FittedMixture) -> list[tuple[str, str, str]]:
-    """Lines of a diagnosis: a question, a finding, and a sentence on each relation."""
-    told, target = model.record_.relations, target_of(model)
-    return [(QUESTIONS[RelationKind(one.kind)], ", ".join(one.columns), in_words(one, target)) for one in told]
+    """Return the lines of a diagnosis: a question, a finding, and a sentence on each relation."""
+    target = target_of(model)
+    return [(QUESTIONS[one.kind], ", ".join(one.columns), in_words(one, target)) for one in model.record_.relations]
 
 
 def all_but_exact(r2: float, target: str) -> str:
-    """A sentence on outputs that are explained all but exactly, or nothing."""
+    """Describe outputs that are explained all but exactly, or return an empty text."""
     if not r2 > NEARLY:
         return ""
     shown = f"is {fixed(r2, 4)}" if r2 < 0.99995 else "is 1 but for rounding"
@@ -84,25 +84,25 @@ def all_but_exact(r2: float, target: str) -> str:
 
 
 def in_words(relation: Relation, target: str, leave_out: Advice = _without) -> str:
-    """A sentence on a relation, with advice in the words of `leave_out`, which takes names of columns."""
+    """Describe a relation, with advice in the words of `leave_out`, which takes names of columns."""
     advice = f"; {leave_out(relation.sources)}" if relation.sources else ""
     return f"{found_in_words(relation, target)}{advice}"
 
 
 def found_in_words(relation: Relation, target: str) -> str:
-    """A sentence on a relation, without advice."""
+    """Describe a relation, without advice."""
     names = [repr(name) for name in relation.columns]
     counted = f"{relation.values:,} different values in {relation.rows:,} rows"
-    if relation.kind == RelationKind.LINEAR:
+    if relation.kind is RelationKind.LINEAR:
         formula = f"{target} = {_formula(relation)}" if relation.slopes else f"{target} follows from {listed(names)}"
         return f"{formula} in each of {relation.rows:,} rows: an exact relation; {EMPTY}"
-    if relation.kind == RelationKind.MONOTONE:
+    if relation.kind is RelationKind.MONOTONE:
         how = f"linear in its {relation.function}" if relation.function else "always rising, or always falling"
         return f"{target} is a function of {names[0]}, {how}: one may have been computed from the other; {EMPTY}"
-    if relation.kind == RelationKind.REPEATED:
+    if relation.kind is RelationKind.REPEATED:
         formula = f"{relation.columns[1]} = {_formula(relation)}"
         return f"inputs {names[0]} and {names[1]} repeat each other ({formula}): each gets a part of their one effect"
-    if relation.kind == RelationKind.GROUPS:
+    if relation.kind is RelationKind.GROUPS:
         names[0] = f"{names[0]} ({counted})"
         return f"rows come in groups by {listed(names)}: rows of a group {ALONE}"
     rows = f"; rows that share a value {ALONE}" if 2 * relation.values <= relation.rows else ""
@@ -110,7 +110,7 @@ def found_in_words(relation: Relation, target: str) -> str:
 
 
 def _formula(relation: Relation) -> str:
-    """A linear function as one would write it: 2 a − b + 3."""
+    """Write a linear function: 2 a − b + 3."""
     text = ""
     names = relation.columns[: len(relation.slopes)]
     for slope, name in zip((*relation.slopes, relation.constant), (*names, ""), strict=True):

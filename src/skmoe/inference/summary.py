@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.special import stdtr
@@ -14,7 +14,7 @@ from skmoe.arrays.visible import listed, visible
 from skmoe.inference.covariance import split_errors
 from skmoe.inference.formatting import p_value, ratio_text
 from skmoe.inference.held_out import compared_models, stability_counts
-from skmoe.inference.intervals import Interval, gate_dof, intervals_of
+from skmoe.inference.intervals import estimates_of, gate_dof, intervals_of
 from skmoe.inference.relations import found_in_words, is_exact, target_of
 from skmoe.model.families import NegativeBinomialExposureFamily, PoissonExposureFamily, StudentFamily
 from skmoe.model.fitted import FittedMixture
@@ -117,65 +117,67 @@ def filled_values(model: FittedMixture) -> dict[str, int]:
 def summarise(model: FittedMixture, *, robust: bool, names: Sequence[str] | None = None) -> Summary:
     """Return the coefficient table of a fitted estimator; `names` are of its inputs, where it has none."""
     p = model.parameters_
-    k, d, m = len(p.A), p.A.shape[-1], p.family.predictors
+    k, d = len(p.A), p.A.shape[-1]
     names = feature_names(model) if names is None else [str(name) for name in names]
     if len(names) != d:
         raise ValueError(f"feature_names has {len(names)} names; the model was fitted to {d} inputs")
-    covariance = model.covariance_robust_ if robust else model.covariance_
-    estimates = _Estimates(split_errors(covariance, k, d, m), intervals_of(model, robust=robust))
-    dof = model.dof_
-    ratio = p.family.ratio
+    errors = split_errors(model.covariance_robust_ if robust else model.covariance_, p)
+    intervals, dof, ratio = intervals_of(model, robust=robust), model.dof_, p.family.ratio
+    # value, standard error and interval, along the last axis
+    found = {name: np.stack([v, errors[name], *intervals[name]], axis=-1) for name, v in estimates_of(model).items()}
     table = Summary(_title(model), (*COLUMNS, *((ratio, "[0.025", "0.975]") if ratio else ())))
     for i in range(k):
         head = f"expert {i + 1} ({100 * model.shares_[i]:.0f}%)"
-        parts = [
-            (head, estimates.of("expert_coef", i, p.A[i]), estimates.of("expert_intercept", i, p.expert_intercept[i]))
-        ]
+        parts = [(head, found["expert_coef"][i], found["expert_intercept"][i])]
         if hasattr(model, "classes_"):
             parts = _by_class(model, *parts[0])
         for part, *values in parts:
             for term in _terms(model, names, "expert", *values):
                 table.rows.append(_row(part, *term, float(dof[i]), ratio=bool(ratio)))
     for i in range(k - 1):
-        values = [estimates.of("gate_coef", i, p.W[i]), estimates.of("gate_intercept", i, p.gate_intercept[i])]
-        for term in _terms(model, names, "gate", *values):
+        for term in _terms(model, names, "gate", found["gate_coef"][i], found["gate_intercept"][i]):
             table.rows.append(_row(f"gate {i + 1} against {k}", *term, gate_dof(model), blank=bool(ratio)))
     if p.family.has_scale and not is_exact(model):
         for i in range(k if model.noise == "per-expert" else 1):
             part = "noise" if model.noise != "per-expert" else f"noise {i + 1}"
-            value = estimates.of("noise_scale", i, model.noise_scale_[i])
+            value = found["noise_scale"][i]
             row = _row(part, p.family.scale_name, value, float(dof[i]), blank=bool(ratio), tested=False)
             table.rows.append(row)
-    table.notes += [found_in_words(one, target_of(model)) for one in model.record_.relations if one.of_output]
-    if isinstance(p.family, StudentFamily):
-        how = "learned" if p.family.learned else "given"
-        each = ", ".join(f"{dof:.3g}" for dof in p.family.expert_dof)
+    table.notes += _notes(model, robust=robust)
+    return table
+
+
+def _notes(model: FittedMixture, *, robust: bool) -> list[str]:
+    """Return what stands below the coefficient table of a fit."""
+    family = model.parameters_.family
+    notes = [found_in_words(one, target_of(model)) for one in model.record_.relations if one.of_output]
+    if isinstance(family, StudentFamily):
+        how = "learned" if family.learned else "given"
+        each = ", ".join(f"{dof:.3g}" for dof in family.expert_dof)
         whose = "one for each expert in turn" if each else "shared by all experts"
-        table.notes.append(f"Student t noise of {each or f'{p.family.dof:.3g}'} degrees of freedom, {how}, {whose}")
-    table.notes += [
+        notes.append(f"Student t noise of {each or f'{family.dof:.3g}'} degrees of freedom, {how}, {whose}")
+    notes += [
         f"log-likelihood {model.log_likelihood_:.2f}, {model.n_parameters_} parameters, "
         f"{'converged' if model.converged_ else 'NOT CONVERGED'}",
         f"standard errors from the {'sandwich formula' if robust else 'observed information'}"
-        if covariance is not None
+        if (model.covariance_robust_ if robust else model.covariance_) is not None
         else "no standard errors: no degrees of freedom are left, since there are as many coefficients as rows"
-        if np.any(dof == 0)
+        if np.any(model.dof_ == 0)
         else "no standard errors: the data do not identify all parameters, or the method gives none",
     ]
     if model.profile_intervals_ is not None and not robust:
-        table.notes.append(
-            "intervals from the profile likelihood: rows of few values tell little, and errors are skewed"
-        )
+        notes.append("intervals from the profile likelihood: rows of few values tell little, and errors are skewed")
     if gaps := filled_values(model):
         named = listed([f"{name} ({count})" for name, count in gaps.items()])
-        table.notes.append(f"missing values that were filled in or are a category of their own: {named}")
-    if ratio:
-        table.notes.append(f"{ratio}: by how much one unit more of the input multiplies {RATIOS[ratio]}")
-    if isinstance(p.family, PoissonExposureFamily | NegativeBinomialExposureFamily):
-        table.notes.append("counts are over exposures: rates are for an exposure of one")
-    if any(seen := stability_counts(model)) and k > 1:
+        notes.append(f"missing values that were filled in or are a category of their own: {named}")
+    if ratio := family.ratio:
+        notes.append(f"{ratio}: by how much one unit more of the input multiplies {RATIOS[ratio]}")
+    if isinstance(family, PoissonExposureFamily | NegativeBinomialExposureFamily):
+        notes.append("counts are over exposures: rates are for an exposure of one")
+    if any(seen := stability_counts(model)) and model.n_experts_ > 1:
         counts = ", ".join(f"{i + 1} in {count}" for i, count in enumerate(seen))
-        table.notes.append(f"experts seen in {compared_models(model)}: {counts}")
-    return table
+        notes.append(f"experts seen in {compared_models(model)}: {counts}")
+    return notes
 
 
 def _title(model: FittedMixture) -> str:
@@ -186,19 +188,6 @@ def _title(model: FittedMixture) -> str:
     if hasattr(model, "classes_"):
         return f"Mixture of {k} {experts}, classes against {model.classes_[0]}"
     return f"Mixture of {k} {family.name} {experts}"
-
-
-class _Estimates(NamedTuple):
-    """Standard errors and intervals by name."""
-
-    errors: dict[str, np.ndarray]
-    intervals: dict[str, Interval]
-
-    def of(self, name: str, i: int, value: Any) -> np.ndarray:
-        """Return value, standard error and interval of the i-th, along the last axis."""
-        return np.stack(
-            [value, self.errors[name][i], self.intervals[name].low[i], self.intervals[name].high[i]], axis=-1
-        )
 
 
 def _by_class(model: FittedMixture, part: str, coef: np.ndarray, shift: np.ndarray) -> list[tuple[Any, ...]]:

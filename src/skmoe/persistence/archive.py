@@ -41,7 +41,7 @@ SYMMETRY = 1e-6  # difference across the diagonal, over the largest entry, that 
 
 @dataclass(frozen=True)
 class Values:
-    """What the values of an array may be.
+    """The values that an array may hold.
 
     Parameters
     ----------
@@ -105,13 +105,13 @@ class ArraySpec:
 
     @property
     def head(self) -> bytes:
-        """What an array of this shape begins with in NumPy's format, so that no head of a file has to be understood."""
+        """First bytes of an array of this shape in NumPy's format, so that no head of a file has to be understood."""
         text = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {self.shape}, }}"
         return b"\x93NUMPY\x01\0" + struct.pack("<H", HEAD - 10) + text.ljust(HEAD - 11).encode() + b"\n"
 
 
 def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object, each of whose names is there once."""
+    """Return a JSON object, each of whose names is there once."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a name is there twice in one record")
@@ -150,7 +150,7 @@ class Archive:
             raise ValueError("its checksums are not those of its members")
 
     def json(self, name: str) -> Any:
-        """A JSON text."""
+        """Read a JSON text."""
         if name not in self.members:
             raise ValueError(f"{name} is missing")
         if self.members[name].file_size > MOST_JSON:
@@ -158,7 +158,7 @@ class Archive:
         return json.loads(self._bytes(name), object_pairs_hook=_record)
 
     def arrays(self, declared: Mapping[str, ArraySpec], texts: set[str]) -> dict[str, np.ndarray]:
-        """The declared arrays, if the archive has exactly these, of these sizes, beside the texts."""
+        """Read the declared arrays, if the archive has exactly these, of these sizes, beside the texts."""
         there, files = set(self.members) - {SUMS}, {f"{name}.npy" for name in declared} | texts
         for name in sorted(there ^ files):
             raise ValueError(f"{name} is missing" if name in files else f"{name!r} is no part of such a file")
@@ -175,7 +175,7 @@ class Archive:
         return found
 
     def _bytes(self, name: str) -> bytearray:
-        """A member, compared with its checksum."""
+        """Read a member, compared with its checksum."""
         content = bytearray()
         with self._file.open(name) as member:
             while chunk := member.read(CHUNK):
@@ -193,7 +193,7 @@ def opened(path: str | os.PathLike[str], refusal: str) -> Iterator[Archive]:
     ----------
     path : str or path
     refusal : str
-        What is said of a file with which anything is wrong, now or when it is read on; "{}" stands for what.
+        Message on a file with which anything is wrong, now or when it is read on; "{}" stands for what.
 
     Raises
     ------
@@ -234,7 +234,7 @@ def write_archive(path: str | os.PathLike[str], texts: Mapping[str, Any], arrays
 
 
 def _contents(texts: Mapping[str, Any], arrays: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:
-    """Members of an archive, by name."""
+    """Yield the members of an archive, by name."""
     for name, value in texts.items():
         content = json.dumps(value, indent=1).encode()
         if len(content) > MOST_JSON:

@@ -1,4 +1,4 @@
-"""What is raised for a file that cannot be used."""
+"""The error for a file that cannot be used."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from skmoe.arrays.visible import visible
 
 __all__ = ["ModelFileError", "reason"]
 
-MOST_SAID = 300  # characters of another library's message, or of a name in a file, that are passed on
+MOST_REPORTED = 300  # characters of another library's message, or of a name in a file, that are passed on
 
 
 class ModelFileError(ValueError):
@@ -28,6 +28,6 @@ class ModelFileError(ValueError):
 
 
 def reason(error: BaseException) -> str:
-    """What an exception says, in one line that a terminal can be given."""
+    """Return the message of an exception, in one line that a terminal can be given."""
     text = " ".join(str(error).split()) or type(error).__name__
-    return visible(text if len(text) <= MOST_SAID else f"{text[:MOST_SAID]}...")
+    return visible(text if len(text) <= MOST_REPORTED else f"{text[:MOST_REPORTED]}...")

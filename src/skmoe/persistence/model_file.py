@@ -73,7 +73,7 @@ def save_model(model: FittedMixture, path: str | os.PathLike[str]) -> None:
 
 
 def _array(model: FittedMixture, name: str) -> np.ndarray:
-    """An array of a model: an attribute, or parameters of the model and of those averaged with it."""
+    """Return an array of a model: an attribute, or parameters of the model and of those averaged with it."""
     if name not in PARAMETERS:
         return getattr(model, name)
     parts = [(getattr(p, name), len(p.A)) for p in (model.parameters_, *model.members_)]
@@ -81,7 +81,7 @@ def _array(model: FittedMixture, name: str) -> np.ndarray:
 
 
 def _header(model: FittedMixture) -> dict[str, Any]:
-    """What ``model.json`` says of a model."""
+    """Return the content of ``model.json``."""
     params, p, classifier = model.get_params(), model.parameters_, hasattr(model, "classes_")
     named, encoder = hasattr(model, "feature_names_in_"), model.encoder_
     if not classifier:
@@ -133,7 +133,7 @@ def load_model(path: str | os.PathLike[str], make: Mapping[str, Callable[..., An
 
 
 def _read(archive: Archive, make: Mapping[str, Callable[..., Any]], path: str) -> Any:
-    """The model in an archive, every part of which was checked."""
+    """Read the model in an archive, and check every part of it."""
     header = archive.json("model.json")
     version = header.get("format") if isinstance(header, dict) else None
     if type(version) is int and version > 0 and version != FORMAT:
@@ -208,7 +208,7 @@ def _name_columns(model: FittedMixture, header: Mapping[str, Any], d: int) -> No
 
 
 def _parameters(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], family: Any) -> Iterator[MoEParameters]:
-    """The parameters of the model, and of those that are averaged with it."""
+    """Yield the parameters of the model, and of those that are averaged with it."""
     places = np.cumsum(header["experts"])[:-1].tolist()
     for A, b, W, c, sigma, largest in zip(*(np.split(arrays[name], places) for name in PARAMETERS), strict=True):
         held = None if np.all(np.isinf(largest)) else largest
@@ -227,7 +227,7 @@ def _family(header: Mapping[str, Any]) -> Family:
 
 
 def _family_setting(family: Family) -> str | Family:
-    """The setting that a fit of a family was asked for by."""
+    """Return the setting that a fit of a family was asked for by."""
     if isinstance(family, GaussianFamily):
         return "gaussian"
     if isinstance(family, StudentFamily) and family.learned:

@@ -1,4 +1,4 @@
-"""What a model file holds: ``model.json``, and arrays whose shapes follow from it, with what their values may be.
+"""The content of a model file: ``model.json``, and arrays whose shapes and possible values follow from it.
 
 The parameters of the model and of those that are averaged with it stand one after the other along their experts, as
 ``experts`` counts them. A regressor's experts have one predictor, a classifier's one for each class but the first.
@@ -114,7 +114,7 @@ FAMILY_TYPES: dict[str, type[Family]] = {name: type(family) for name, family in 
 
 
 def family_record(family: Family) -> dict[str, Any] | None:
-    """What ``model.json`` says of a family; None for Gaussian experts, whose activation is a setting."""
+    """Return the record of a family in ``model.json``; None for Gaussian experts, whose activation is a setting."""
     if type(family) is GaussianFamily:
         return None
     for name, kind in FAMILY_TYPES.items():
@@ -127,12 +127,12 @@ def family_record(family: Family) -> dict[str, Any] | None:
 
 
 def family_from(record: Mapping[str, Any]) -> Family:
-    """The family that ``model.json`` names."""
+    """Return the family of a record."""
     return FAMILY_TYPES[record["name"]](**{name: value for name, value in record.items() if name != "name"})
 
 
 def _classes(value: Any, where: str) -> None:
-    """Labels of one kind, each once and in order, as a fit finds them."""
+    """Check for labels of one kind, each once and in order, as a fit finds them."""
     listed(LABEL)(value, where)
     if len(value) < 2:
         raise ValueError("a classifier has two classes or more")
@@ -143,7 +143,7 @@ def _classes(value: Any, where: str) -> None:
 
 
 def _family(k: int) -> Check:
-    """The record of a family of k experts: its name, and the fields of its type."""
+    """Return a check for the record of a family of k experts: its name, and the fields of its type."""
 
     def check(value: Any, where: str) -> None:
         one_of(*FAMILY_TYPES)(value.get("name") if isinstance(value, dict) else None, f"{where}.name")
@@ -161,7 +161,7 @@ def check_sizes(record: FitRecord, experts: int) -> None:
 
 
 def header_check(d: int, k: int) -> Check:
-    """The check of ``model.json`` for a model of k experts over d inputs."""
+    """Return the check of ``model.json`` for a model of k experts over d inputs."""
     settings = dict.fromkeys(SETTINGS, FREE) | {"activation": one_of(*ACTIVATIONS), "categorical": CATEGORICAL}
     return record(
         {
@@ -181,7 +181,7 @@ def header_check(d: int, k: int) -> Check:
 
 
 def arrays_of(header: Mapping[str, Any], record: FitRecord) -> dict[str, ArraySpec]:
-    """Arrays that a file has to hold, by ``model.json`` and the record in it."""
+    """Return the arrays that a file has to hold, by ``model.json`` and the record in it."""
     experts, identified = header["experts"], record.run.identified
     k, d, e = len(record.regimes), len(record.inputs.low), sum(experts)
     predictors = 1 if header["classes"] is None else len(header["classes"]) - 1

@@ -45,25 +45,25 @@ def _refuse(where: str, expected: str, value: Any) -> None:
 
 
 def nothing(value: Any, where: str) -> None:
-    """None."""
+    """Check for None."""
     if value is not None:
         _refuse(where, "null", value)
 
 
 def boolean(value: Any, where: str) -> None:
-    """True or False."""
+    """Check for true or false."""
     if not isinstance(value, bool):
         _refuse(where, "true or false", value)
 
 
 def text(value: Any, where: str) -> None:
-    """A text that is not too long."""
+    """Check for a text that is not too long."""
     if not isinstance(value, str) or len(value) > MOST_TEXT:
         _refuse(where, "a text", value)
 
 
 def whole(least: int = 0, most: int = MOST_WHOLE) -> Check:
-    """A whole number."""
+    """Return a check for a whole number."""
 
     def check(value: Any, where: str) -> None:
         if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
@@ -80,7 +80,7 @@ def number(
     infinite: bool = False,
     nan: bool = False,
 ) -> Check:
-    """A number: from `least` to `most`, more than `above`, finite and not NaN unless these may be."""
+    """Return a check for a number from `least` to `most`, more than `above`; finite and not NaN unless these may be."""
 
     def check(value: Any, where: str) -> None:
         right = isinstance(value, float) or (type(value) is int and abs(value) <= MOST_EXACT)
@@ -90,24 +90,24 @@ def number(
             right = least <= value <= most and (value > above or above == -math.inf)
             right = right and (infinite or math.isfinite(value))
         if not right:
-            _refuse(where, _in_words(least, most, above, infinite, nan), value)
+            _refuse(where, _range_text(least, most, above, infinite, nan), value)
 
     return check
 
 
-def _in_words(least: float, most: float, above: float, infinite: bool, nan: bool) -> str:
-    words = ["a number" if infinite else "a finite number"]
+def _range_text(least: float, most: float, above: float, infinite: bool, nan: bool) -> str:
+    parts = ["a number" if infinite else "a finite number"]
     if least > -math.inf:
-        words.append(f"of at least {least:g}")
+        parts.append(f"of at least {least:g}")
     if most < math.inf:
-        words.append(f"of at most {most:g}")
+        parts.append(f"of at most {most:g}")
     if above > -math.inf:
-        words.append(f"above {above:g}")
-    return " ".join([*words, "or NaN"] if nan else words)
+        parts.append(f"above {above:g}")
+    return " ".join([*parts, "or NaN"] if nan else parts)
 
 
 def one_of(*values: Any) -> Check:
-    """One of the given values, of the same type."""
+    """Return a check for one of the given values, of the same type."""
 
     def check(value: Any, where: str) -> None:
         if not any(type(value) is type(v) and value == v for v in values):
@@ -117,22 +117,22 @@ def one_of(*values: Any) -> Check:
 
 
 def either(*checks: Check) -> Check:
-    """What one of the checks lets pass."""
+    """Return a check for what one of the checks lets pass."""
 
     def check(value: Any, where: str) -> None:
-        said = []
+        messages = []
         for one in checks:
             try:
                 return one(value, where)
             except ValueError as error:
-                said.append(str(error))
-        raise ValueError(said[-1])
+                messages.append(str(error))
+        raise ValueError(messages[-1])
 
     return check
 
 
 def listed(of: Check, size: int | None = None) -> Check:
-    """A list of values that all pass one check, of any size or of the one given."""
+    """Return a check for a list of values that all pass one check, of any size or of the one given."""
 
     def check(value: Any, where: str) -> None:
         if not isinstance(value, list):
@@ -146,7 +146,7 @@ def listed(of: Check, size: int | None = None) -> Check:
 
 
 def row(*checks: Check) -> Check:
-    """A list of as many values as there are checks, each by its own."""
+    """Return a check for a list of as many values as there are checks, each by its own."""
 
     def check(value: Any, where: str) -> None:
         listed(lambda *_: None, len(checks))(value, where)
@@ -157,7 +157,7 @@ def row(*checks: Check) -> Check:
 
 
 def record(needed: Mapping[str, Check], optional: Mapping[str, Check] | None = None) -> Check:
-    """A JSON object with all the needed names, perhaps the optional ones, and no others."""
+    """Return a check for a JSON object with all the needed names, perhaps the optional ones, and no others."""
     known = {**needed, **(optional or {})}
 
     def check(value: Any, where: str) -> None:
@@ -175,7 +175,7 @@ def record(needed: Mapping[str, Check], optional: Mapping[str, Check] | None = N
 
 
 def of_type(annotation: Any, *, without: tuple[str, ...] = ()) -> Check:
-    """A check by a type: of plain values, names, tuples, unions and dataclasses of them, which JSON holds as records.
+    """Return a check by a type: of plain values, names, tuples, unions, or dataclasses, which JSON holds as records.
 
     ``Annotated[int, 1]`` is a whole number of at least 1, and ``Annotated[float, 0.0]`` a finite one of at least 0.
 

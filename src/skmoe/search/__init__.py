@@ -5,25 +5,21 @@
 
 from skmoe.search.checkpoint import Checkpoint
 from skmoe.search.config import SearchConfig
-from skmoe.search.fitting import Fitted, Optimum
+from skmoe.search.fitting import Optimum
 from skmoe.search.joint_em import JointEMResult, joint_em
-from skmoe.search.learn import Learned, learn
-from skmoe.search.records import Control, Progress, Stage, StartKind, StartRecord
+from skmoe.search.learn import learn
+from skmoe.search.records import Control, Progress, Stage
 from skmoe.search.task import ModelSpec
 
 __all__ = [
     "Checkpoint",
     "Control",
-    "Fitted",
     "JointEMResult",
-    "Learned",
     "ModelSpec",
     "Optimum",
     "Progress",
     "SearchConfig",
     "Stage",
-    "StartKind",
-    "StartRecord",
     "joint_em",
     "learn",
 ]
