@@ -25,7 +25,6 @@ from skmoe.inference import (
     from_root,
     held_out_coverage,
     profile_intervals,
-    regime_stability,
     regimes_from_rows,
     robust_root,
     small_sample,
@@ -155,7 +154,7 @@ def _store(model: MixtureOfExperts, learned: Learned) -> None:
     model.profile_intervals_ = profile_intervals(fitted.optimum, p)
     model.members_ = () if members is None else members.parameters
     model.member_weights_ = np.zeros(0) if members is None else members.weights
-    model.stability_ = regime_stability(learned)
+    model.stability_ = learned.stability
     found = _calibrated(model, learned)
     model.calibration_ = found.calibration
     model.record_ = replace(

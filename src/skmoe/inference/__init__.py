@@ -18,7 +18,6 @@ from skmoe.inference.likelihood_ratio import ExpertsTest, likelihood_ratio_test
 from skmoe.inference.profile import profile_intervals
 from skmoe.inference.regimes import Regime, describe_regimes, regimes_from_rows, regimes_table, regimes_text
 from skmoe.inference.relations import RelationWarning
-from skmoe.inference.stability import regime_stability
 from skmoe.inference.summary import Summary, feature_names, summarise
 
 __all__ = [
@@ -47,7 +46,6 @@ __all__ = [
     "intervals_of",
     "likelihood_ratio_test",
     "profile_intervals",
-    "regime_stability",
     "regimes_from_rows",
     "regimes_table",
     "regimes_text",

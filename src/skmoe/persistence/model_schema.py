@@ -7,7 +7,7 @@ The parameters of the model and of those that are averaged with it stand one aft
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import pairwise
 from math import exp, inf
 from typing import Any
@@ -36,6 +36,7 @@ from skmoe.persistence.plain import (
     one_of,
     record,
     text,
+    to_plain,
     whole,
 )
 from skmoe.tables.encoder import OF_THE_TABLE, TableEncoder
@@ -119,8 +120,7 @@ def family_record(family: Family) -> dict[str, Any] | None:
         return None
     for name, kind in FAMILY_TYPES.items():
         if type(family) is kind and (name == family.name or name in TWO_COLUMN_TYPES):
-            fields: dict[str, Any] = asdict(family)  # type: ignore[call-overload]
-            return {"name": name} | {key: list(v) if isinstance(v, tuple) else v for key, v in fields.items()}
+            return {"name": name, **to_plain(family)}
     raise ValueError(
         f"family {family.name!r} is your own code, which a model file cannot hold; keep the coefficients, or pickle"
     )

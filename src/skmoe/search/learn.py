@@ -14,6 +14,7 @@ from skmoe.arrays.sizes import check_known_noise, check_unit_sizes
 from skmoe.arrays.table_moments import table_moments
 from skmoe.likelihood import MappedRows
 from skmoe.model.families import StudentFamily
+from skmoe.model.parameters import MoEParameters
 from skmoe.model.record import FitRecord, NumberTried
 from skmoe.search.checkpoint import Checkpoint
 from skmoe.search.config import SearchConfig
@@ -29,6 +30,7 @@ from skmoe.search.number import Choice, choose, gain
 from skmoe.search.records import Control, Start, StartKind
 from skmoe.search.row_order import canonical
 from skmoe.search.spectral_fit import fit_spectral
+from skmoe.search.stability import memberships, stability
 from skmoe.search.standardise import standardised
 from skmoe.search.starts import pooled_regression
 from skmoe.search.task import (
@@ -78,10 +80,14 @@ class Request:
 
 @dataclass(frozen=True)
 class Learned:
-    """A fitted model, the record of its fit, choices by held-out rows, and averaged models, if any."""
+    """A fitted model, the record of its fit, choices by held-out rows, and averaged models, if any.
+
+    `stability` is the share of other models in which each expert has a match, (k,); NaN where there are none.
+    """
 
     fitted: Fitted
     record: FitRecord
+    stability: np.ndarray
     task: Task | None = None
     choice: Choice | None = None
     ensemble: Ensemble | None = None
@@ -135,7 +141,7 @@ def learn(
             folds=len(choice.folds.parts),
             fold_rows=round(n),
         )
-    return Learned(fitted, record, task, choice, ensemble)
+    return Learned(fitted, record, _stability(task, fitted.parameters, choice, ensemble), task, choice, ensemble)
 
 
 def _tried(task: Task, choice: Choice, n: float) -> tuple[NumberTried, ...]:
@@ -155,6 +161,23 @@ def _tried(task: Task, choice: Choice, n: float) -> tuple[NumberTried, ...]:
         )
         for t in choice.tried
     )
+
+
+def _stability(task: Task, parameters: MoEParameters, choice: Choice | None, ensemble: Ensemble | None) -> np.ndarray:
+    """Compare experts with those of the models averaged or, without any, of the best fit of each fold."""
+    k, family = len(parameters.A), parameters.family.base
+    if choice is None or choice.folds is None:
+        return np.full(k, np.nan)
+    if ensemble is not None:
+        others = [task.map.from_parameters(member) for member in ensemble.parameters]
+    elif choice.fits is not None and k > 1:  # one expert matches that of any other model of one
+        others = choice.fits.best
+    else:
+        return np.full(k, np.nan)
+    rows = choice.folds.rows
+    others_memberships = [memberships(rows, family.any_experts, theta) for theta in others]
+    own = memberships(rows, family, task.map.from_parameters(parameters))
+    return stability(own, others_memberships, choice.folds.weight)
 
 
 def _learn_search(
@@ -254,4 +277,4 @@ def _learn_spectral(
         search=fitted.search,
         run=fitted.run,
     )
-    return Learned(fitted, record)
+    return Learned(fitted, record, np.full(len(fitted.shares), np.nan))
