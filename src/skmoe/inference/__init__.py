@@ -3,14 +3,7 @@
 from skmoe.inference.calibrate import Calibrated, calibration_of, held_out_coverage
 from skmoe.inference.correction import small_sample, small_sample_correction
 from skmoe.inference.covariance import at_zero, covariance_root, from_root, robust_root, split_errors
-from skmoe.inference.diagnosis import (
-    FewRowsWarning,
-    RoundedOutputWarning,
-    coarse_outputs,
-    diagnose,
-    few_rows,
-    few_rows_of_fit,
-)
+from skmoe.inference.diagnosis import RoundedOutputWarning, coarse_outputs, diagnose
 from skmoe.inference.fitted_range import Outside, rows_outside
 from skmoe.inference.gate_change import Input, gate_changes, inputs_of
 from skmoe.inference.intervals import intervals_of
@@ -18,6 +11,7 @@ from skmoe.inference.likelihood_ratio import ExpertsTest, likelihood_ratio_test
 from skmoe.inference.profile import profile_intervals
 from skmoe.inference.regimes import Regime, describe_regimes, regimes_from_rows, regimes_table, regimes_text
 from skmoe.inference.relations import RelationWarning
+from skmoe.inference.row_counts import FewRowsWarning, few_rows, few_rows_of_fit
 from skmoe.inference.summary import Summary, feature_names, summarise
 
 __all__ = [

@@ -11,7 +11,7 @@ from skmoe.arrays.blocks import evenly_spaced_rows
 from skmoe.arrays.namespaces import to_numpy
 from skmoe.inference.class_confidence import ClassConfidence, outcome_names, outcome_proba
 from skmoe.inference.fitted_range import rows_outside
-from skmoe.inference.formatting import fixed, listed
+from skmoe.inference.formatting import fixed
 from skmoe.inference.held_out import (
     calibration_text,
     compared_models,
@@ -23,21 +23,24 @@ from skmoe.inference.held_out import (
 )
 from skmoe.inference.relations import all_but_exact, is_exact, relation_findings, target_of
 from skmoe.inference.residuals import residual_findings
+from skmoe.inference.row_counts import (
+    expert_coefficients,
+    no_rows_left,
+    rows_fitted,
+    rows_of_experts,
+    rows_of_parameters,
+)
 from skmoe.inference.summary import Summary
 from skmoe.model.evaluation import r_squared
 from skmoe.model.fitted import FittedMixture
 from skmoe.model.gaussian import GaussianFamily
-from skmoe.tables.chosen import chosen_inputs, sees_inputs
+from skmoe.tables.chosen import sees_inputs
 
 __all__ = [
-    "FAR_TOO_FEW",
     "SMALL_SHARE",
-    "FewRowsWarning",
     "RoundedOutputWarning",
     "coarse_outputs",
     "diagnose",
-    "few_rows",
-    "few_rows_of_fit",
     "no_rows_left",
     "rows_fitted",
 ]
@@ -45,18 +48,11 @@ __all__ = [
 MOST_ROWS = 20_000  # rows that calibration is tested on
 SMALL_SHARE = 0.05  # share of the rows below which an expert is worth a warning
 ALONG = 0.3  # correlation of gate and experts above which the consistent start is biased
-TOO_FEW = 5.0  # rows for each parameter, or for each coefficient of an expert, below which a diagnosis warns
-FAR_TOO_FEW = 3.0  # below which a fit warns
-WHAT_TO_DO = "use fewer experts, fewer columns for experts or gate, or more rows"
 KOLMOGOROV_99 = 1.63  # 99% quantile of the Kolmogorov statistic, times the root of the number of rows
 
 
 class RoundedOutputWarning(UserWarning):
     """Outputs are rounded to steps as wide as the noise."""
-
-
-class FewRowsWarning(UserWarning):
-    """A model has more parameters than its rows can determine."""
 
 
 def diagnose(model: FittedMixture, X: Any = None, y: Any = None) -> Summary:
@@ -107,87 +103,13 @@ def coarse_outputs(model: FittedMixture) -> str:
     )
 
 
-def few_rows(model: FittedMixture, least: float = TOO_FEW) -> list[str]:
-    """Describe a fit with fewer than `least` rows for each parameter, or for each coefficient of an expert."""
-    texts = [_rows_of_parameters(model, least), _rows_of_experts(model, least)]
-    if _faded(model):  # whose text has the advice
-        texts.reverse()
-    return [text for text in texts if text]
-
-
-def few_rows_of_fit(model: FittedMixture) -> list[str]:
-    """Return the warnings of a fit; for one expert only where it has as many coefficients as rows."""
-    if model.n_experts_ == 1 and not no_rows_left(model):
-        known_noise = np.all(np.isinf(model.dof_))
-        if not known_noise or rows_fitted(model) > _coefficients(model):
-            return []
-    return few_rows(model, FAR_TOO_FEW)
-
-
-def no_rows_left(model: FittedMixture) -> str:
-    """Describe one expert with as many coefficients as rows, whose noise is unknown, or return an empty text."""
-    if model.n_experts_ > 1 or not np.any(model.dof_ == 0):
-        return ""
-    return (
-        f"{_coefficients(model)} coefficients were fitted to {rows_fitted(model):g} rows, which leaves no degrees of "
-        "freedom: noise and standard errors are unknown and intervals infinite; use fewer columns or more rows"
-    )
-
-
-def _rows_of_parameters(model: FittedMixture, least: float) -> str:
-    if none_left := no_rows_left(model):
-        return none_left
-    n, p = rows_fitted(model), model.n_parameters_
-    if n >= least * p:
-        return ""
-    return (
-        f"{p} parameters were fitted to {n:g} rows, {n / p:.1f} rows for each: expect intervals that are too narrow, "
-        f"and regimes that other rows do not show; {WHAT_TO_DO}"
-    )
-
-
-def _rows_of_experts(model: FittedMixture, least: float) -> str:
-    rows, coefficients = model.shares_ * rows_fitted(model), _coefficients(model)
-    small = [i for i, mine in enumerate(rows) if mine < least * coefficients]
-    if not small or model.n_experts_ == 1:
-        return ""
-    if faded := _faded(model):
-        left = model.n_experts_ - len(faded)
-        named = listed([f"expert {i + 1} ({rows[i]:.1f} rows)" for i in faded])
-        return (
-            f"the rows support {left} of {model.n_experts_} experts: {named} faded, with fewer rows than the "
-            f"{coefficients} coefficients of an expert; use {left} of them, fewer columns or more rows"
-        )
-    named = listed([f"expert {i + 1} has {rows[i]:.1f} rows" for i in small])
-    return f"{named} for {coefficients} coefficients, which other rows may not show; {WHAT_TO_DO}"
-
-
-def _faded(model: FittedMixture) -> list[int]:
-    """Return experts with fewer rows than coefficients, whose shares the penalty has reduced."""
-    if not model.penalty_ or model.n_experts_ == 1:
-        return []
-    return np.flatnonzero(model.shares_ * rows_fitted(model) < _coefficients(model)).tolist()
-
-
-def rows_fitted(model: FittedMixture) -> float:
-    """Return the number of rows of the fit; whole weights count as repeated rows."""
-    return model.record_.inputs.total
-
-
-def _coefficients(model: FittedMixture) -> int:
-    """Return the number of coefficients of an expert, with its intercept."""
-    chosen = chosen_inputs(model, "expert")
-    inputs = model.gate_coef_.shape[1] if chosen is None else len(chosen)
-    return model.parameters_.family.predictors * (inputs + int(model.fit_intercept and model.method != "spectral"))
-
-
 def _rows(table: Summary, model: FittedMixture) -> None:
     n, p = rows_fitted(model), model.n_parameters_
     finding = f"{n / p:.1f} ({n:g} rows, {p} parameters)"
-    few, small = _rows_of_parameters(model, TOO_FEW), _rows_of_experts(model, TOO_FEW)
+    few, small = rows_of_parameters(model), rows_of_experts(model)
     table.rows.append(("rows per parameter", finding, f"TOO FEW: {few}" if few else "enough rows for this model"))
     if small:
-        least = float(np.min(model.shares_)) * n / _coefficients(model)
+        least = float(np.min(model.shares_)) * n / expert_coefficients(model)
         table.rows.append(("rows per coefficient", f"{least:.1f} for the smallest expert", f"TOO FEW: {small}"))
 
 
