@@ -51,8 +51,9 @@ def no_rows_left(model: FittedMixture) -> str:
     if model.n_experts_ > 1 or not np.any(model.dof_ == 0):
         return ""
     return (
-        f"{expert_coefficients(model)} coefficients were fitted to {rows_fitted(model):g} rows, which leaves no degrees "
-        "of freedom: noise and standard errors are unknown and intervals infinite; use fewer columns or more rows"
+        f"{expert_coefficients(model)} coefficients were fitted to {rows_fitted(model):g} rows, which leaves no "
+        "degrees of freedom: noise and standard errors are unknown and intervals infinite; use fewer columns or more "
+        "rows"
     )
 
 
