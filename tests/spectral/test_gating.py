@@ -217,7 +217,7 @@ def test_moment_gate_has_unit_length_and_the_right_direction():
         ({"expert_coef": np.full((2, 3), np.nan)}, "expert_coef contains NaN"),
         ({"activation": "gelu"}, "activation must be one of"),
         ({"sample_weight": np.full(100, np.nan)}, "sample_weight contains NaN"),
-        ({"sample_weight": np.full(100, -1.0)}, "sample_weight has negative values"),
+        ({"sample_weight": np.full(100, -1.0)}, "sample_weight has 100 negative values"),
     ],
 )
 def test_bad_settings_are_refused(change, why):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
@@ -120,16 +119,6 @@ def check_no_nan(values: Array) -> None:
         )
 
 
-@dataclass(frozen=True)
-class _Largest:
-    """Largest values; the sum of two is that of both, so that blocks of rows add up."""
-
-    values: Array
-
-    def __add__(self, other: _Largest) -> _Largest:
-        return _Largest(array_namespace(self.values).maximum(self.values, other.values))
-
-
 def check_unit_rows(X: Any, y: Any = None, *, standard: bool = False) -> tuple[Array, Array | None]:
     """Check rows as `check_rows` does, and that their sizes suit a model with experts of unit length.
 
@@ -137,14 +126,13 @@ def check_unit_rows(X: Any, y: Any = None, *, standard: bool = False) -> tuple[A
     """
     X, y = check_rows(X, y)
 
-    def kernel(x: Array, t: Array | None) -> tuple[_Largest, ...]:
-        xp = array_namespace(x)
-        found = [_Largest(xp.max(xp.abs(x), axis=0))]
-        return tuple(found if t is None else [*found, _Largest(xp.max(xp.abs(t)))])
+    def kernel(*blocks: Array | None) -> tuple[Span, ...]:
+        xp = array_namespace(blocks[0])
+        return tuple(Span(xp.min(block, axis=0), xp.max(block, axis=0)) for block in blocks if block is not None)
 
-    sizes = sum_over_blocks(kernel, X, y, block_rows=CHECK_ROWS)
-    inputs = np.asarray(to_numpy(sizes[0].values), dtype=np.float64)
-    check_unit_sizes(inputs, None if y is None else float(sizes[1].values), None, standard=standard)
+    spans = sum_over_blocks(kernel, X, y, block_rows=CHECK_ROWS)
+    inputs, *output = (Span(*(np.asarray(to_numpy(v), dtype=np.float64) for v in (one.low, one.high))) for one in spans)
+    check_unit_sizes(inputs.largest, float(output[0].largest) if output else None, None, standard=standard)
     return X, y
 
 
@@ -201,14 +189,22 @@ def check_weight(X: Array, values: Any) -> Array:
 
 def refuse_weights(values: np.ndarray) -> None:
     """Refuse weights that are no numbers of rows, or leave too few."""
-    if not np.all(np.isfinite(values)):
-        raise ValueError("sample_weight contains NaN or infinity; drop those rows, or give them weight 0")
-    if np.min(values) < 0:
-        raise ValueError("sample_weight has negative values; weights must be zero or more")
-    if np.sum(values > 0) < 2:
-        raise ValueError("sample_weight leaves fewer than two rows with weight; at least two are needed")
+    refuse_weight_counts(*(int(np.sum(which)) for which in (values > 0, values < 0, ~np.isfinite(values))))
     if np.max(values) < LEAST_WEIGHT:
         raise ValueError(too_small_weights(float(np.max(values))))
+
+
+def refuse_weight_counts(positive: int, negative: int, unknown: int) -> None:
+    """Refuse weights by how many of them are positive, negative, and no numbers."""
+    if negative:
+        raise ValueError(f"sample_weight has {negative} negative values; weights must be zero or more")
+    if unknown:
+        raise ValueError(
+            f"sample_weight contains NaN, missing values or infinity ({unknown} found); drop those rows, or give them "
+            "weight 0"
+        )
+    if positive < 2:
+        raise ValueError(f"there are {positive} rows with weight; at least two are needed")
 
 
 def too_small_weights(size: float) -> str:

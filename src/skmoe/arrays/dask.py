@@ -114,8 +114,10 @@ class DaskColumns(Streamed):
 
 
 def _frame_array(values: Any, what: str, *, lengths: bool) -> Any:
-    """Return a Dask DataFrame or Series as an array, partitions checked before integers become floats."""
+    """Return a Dask DataFrame or Series of numbers as an array, checked before integers become floats."""
     kinds = [values.dtype] if values.ndim == 1 else list(values.dtypes)
+    if any(getattr(kind, "kind", "f") not in "fiub" for kind in kinds):
+        raise ValueError(f"{what} does not hold numbers but {', '.join(map(str, kinds))}")
     plain = values.to_dask_array(lengths=True if lengths else None)
     if not any(kind.kind in "iu" and kind.itemsize == 8 for kind in kinds):
         return plain
@@ -175,9 +177,6 @@ def _auxiliary(X: Any, values: Any, what: str, *, lengths: bool, columns: int = 
     if _is_frame(values) or hasattr(values, "to_dask_array"):
         if values.ndim != 1 and columns == 1:
             raise ValueError(f"{what} must be one column; got {list(values.columns)}")
-        kinds = [values.dtype] if values.ndim == 1 else list(values.dtypes)
-        if any(getattr(kind, "kind", "f") not in "fiub" for kind in kinds):
-            raise ValueError(f"{what} does not hold numbers but {', '.join(map(str, kinds))}")
         values = _frame_array(values, what, lengths=lengths)
     elif not hasattr(values, "chunks"):
         values = da.from_array(np.asarray(values), chunks=-1)

@@ -11,7 +11,7 @@ import numpy as np
 from skmoe.arrays.blocks import block_rows_for, sum_over_blocks
 from skmoe.arrays.namespaces import Array, to_numpy
 
-__all__ = ["row_hash"]
+__all__ = ["STEP", "mixed", "row_hash"]
 
 # constants of the finaliser of splitmix64 (Steele, Lea, Flood 2014), which mixes all bits of a number into all others
 FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -35,8 +35,8 @@ def _kernel(X: Array, y: Array, weight: Array | None) -> tuple[np.ndarray, np.nd
     inputs, output = to_numpy(X), to_numpy(y)
     hashed = np.zeros(len(output), dtype=np.uint64)
     for column in (output, np.ones_like(output) if weight is None else to_numpy(weight), *inputs.T):
-        hashed = _mixed(hashed + STEP ^ _bits(column))
-    return np.sum(hashed[None, :], axis=1), np.sum(_mixed(hashed + STEP)[None, :], axis=1)
+        hashed = mixed(hashed + STEP ^ _bits(column))
+    return np.sum(hashed[None, :], axis=1), np.sum(mixed(hashed + STEP)[None, :], axis=1)
 
 
 def _bits(column: np.ndarray) -> np.ndarray:
@@ -44,7 +44,8 @@ def _bits(column: np.ndarray) -> np.ndarray:
     return (np.asarray(column, dtype=np.float64) + 0.0).view(np.uint64)
 
 
-def _mixed(x: np.ndarray) -> np.ndarray:
+def mixed(x: np.ndarray) -> np.ndarray:
+    """Return numbers of 64 bits, each of whose bits depends on all bits of one of `x`."""
     x = (x ^ (x >> np.uint64(30))) * FIRST
     x = (x ^ (x >> np.uint64(27))) * SECOND
     return x ^ (x >> np.uint64(31))

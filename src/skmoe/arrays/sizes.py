@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skmoe.arrays.advice import Advice, Advised
+from skmoe.arrays.namespaces import Array, array_namespace
 from skmoe.arrays.visible import listed
 
 __all__ = [
@@ -48,10 +49,14 @@ STANDARD = np.array([1e-3, 1e3])
 
 @dataclass(frozen=True)
 class Span:
-    """Smallest and largest values of the columns of a table, (d,) each."""
+    """Smallest and largest values of the columns of a table, (d,) each; the sum of two is that of both."""
 
-    low: np.ndarray
-    high: np.ndarray
+    low: Array
+    high: Array
+
+    def __add__(self, other: Span) -> Span:
+        xp = array_namespace(self.low)
+        return Span(xp.minimum(self.low, other.low), xp.maximum(self.high, other.high))
 
     @property
     def largest(self) -> np.ndarray:

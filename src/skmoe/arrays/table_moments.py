@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skmoe.arrays.blocks import block_rows_for, evenly_spaced_rows, sum_over_blocks
+from skmoe.arrays.checks import refuse_weight_counts
 from skmoe.arrays.namespaces import Array, array_namespace, design, to_device, to_numpy
 from skmoe.arrays.sizes import (
     Span,
@@ -56,18 +57,6 @@ class TableMoments:
         return float(np.hypot(self.y_std, self.y_mean))
 
 
-@dataclass(frozen=True)
-class _Range:
-    """Smallest and largest values; the sum of two is the range of both, so that blocks of rows add up."""
-
-    low: Array
-    high: Array
-
-    def __add__(self, other: _Range) -> _Range:
-        xp = array_namespace(self.low)
-        return _Range(xp.minimum(self.low, other.low), xp.maximum(self.high, other.high))
-
-
 def table_moments(
     X: Array,
     y: Array | None = None,
@@ -104,7 +93,7 @@ def table_moments(
         bad = xp.sum(xp.astype(~xp.isfinite(Z), xp.float64), axis=1)
         w = None if w is None else xp.astype(w, xp.float64, copy=False) * weight_scale
         inside = Z if w is None else xp.where(w > 0, Z, to_device(one, x)[:, None])
-        span = _Range(xp.min(inside, axis=1), xp.max(inside, axis=1))
+        span = Span(xp.min(inside, axis=1), xp.max(inside, axis=1))
         with np.errstate(invalid="ignore", over="ignore"):  # infinities and sizes are refused below
             Z = Z - to_device(one, x)[:, None]
             S = (Z if w is None else Z * w) @ Z.T
@@ -119,7 +108,7 @@ def table_moments(
     bad, S = to_numpy(sums[0]), to_numpy(sums[2])
     varies, rows, negative, unknown = (int(sums[i]) for i in (1, 3, 4, 5))
     _refuse_bad(bad, d, names)
-    _refuse_weights(rows, negative, unknown)
+    refuse_weight_counts(rows, negative, unknown)
     low, high = to_numpy(sums[6].low), to_numpy(sums[6].high)
     span = Span(low[:d], high[:d])
     if y is not None and not varies:
@@ -166,12 +155,3 @@ def _refuse_bad(bad: np.ndarray, d: int, names: Sequence[str] | None) -> None:
         )
     if np.any(bad[d:]):
         raise ValueError(f"y contains NaN, missing values or infinity ({int(np.sum(bad[d:]))} found); drop those rows")
-
-
-def _refuse_weights(rows: int, negative: int, unknown: int) -> None:
-    if negative:
-        raise ValueError(f"sample_weight has {negative} negative values; weights must be zero or more")
-    if unknown:
-        raise ValueError(f"sample_weight contains NaN, missing values or infinity ({unknown} found)")
-    if rows < 2:
-        raise ValueError(f"there are {rows} rows with weight; at least two are needed")

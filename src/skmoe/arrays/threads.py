@@ -13,10 +13,10 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ContextDecorator, contextmanager
 from contextvars import copy_context
-from functools import lru_cache, wraps
-from typing import Any, ParamSpec, TypeVar
+from functools import lru_cache
+from typing import Any
 
 import scipy.linalg  # noqa: F401 - its own BLAS has to be loaded before the libraries are listed
 from threadpoolctl import ThreadpoolController
@@ -33,9 +33,6 @@ __all__ = [
 AHEAD = 3
 """Blocks handed out per thread before the first of them is asked for, so that memory stays flat."""
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
 
 @lru_cache(maxsize=1)
 def _libraries() -> ThreadpoolController:
@@ -46,7 +43,7 @@ def _set_blas_threads(numbers: Iterable[int | None]) -> None:
     """Set the threads of each BLAS, from whichever Python thread.
 
     From 3.7 on threadpoolctl heeds one Python thread alone, the first that ever set a number, and silently ignores
-    all others. The lock of `_OneBlasThread` serves its purpose here, so that thread is cleared.
+    all others. The lock of `_Shared` serves its purpose here, so that thread is cleared.
     """
     for library, number in zip(_libraries().lib_controllers, numbers, strict=True):
         if number is None:  # a library that does not report its number
@@ -57,28 +54,34 @@ def _set_blas_threads(numbers: Iterable[int | None]) -> None:
         clear(force=True)
 
 
-class _OneBlasThread:
-    """Context in which the BLAS runs on one thread; shared by all Python threads, since the BLAS is."""
+class _Shared(ContextDecorator):
+    """A context, or decorator, that changes the whole process: the first Python thread enters it, the last leaves it.
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._depth = 0
-        self._before: list[int | None] = []
-        self.allowed = 1
+    Where each thread restored what it found by itself, two that overlap would leave the wrong state.
+
+    Parameters
+    ----------
+    change : callable
+        Makes the change, and returns what was there before.
+    restore : callable
+        Takes that, and restores it.
+    """
+
+    def __init__(self, change: Callable[[], Any], restore: Callable[[Any], None]) -> None:
+        self._change, self._restore, self._lock, self._depth = change, restore, threading.Lock(), 0
+        self.before: Any = None
 
     def __enter__(self) -> None:
         with self._lock:
             if self._depth == 0:
-                self.allowed = _blas_threads()
-                self._before = [library.num_threads for library in _libraries().lib_controllers]
-                _set_blas_threads([1] * len(self._before))
+                self.before = self._change()
             self._depth += 1
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
             self._depth -= 1
             if self._depth == 0:
-                _set_blas_threads(self._before)
+                self._restore(self.before)
 
     @property
     def active(self) -> bool:
@@ -86,49 +89,33 @@ class _OneBlasThread:
         return self._depth > 0
 
 
-one_blas_thread = _OneBlasThread()
+def _blas_threads() -> list[int | None]:
+    return [library.num_threads for library in _libraries().lib_controllers]
 
 
-class _WithoutWarnings:
-    """Contexts in which warnings are ignored; the filters are back when the last of all Python threads has left.
-
-    Filters belong to the process: where each thread restores them by itself, two that overlap leave the wrong ones.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._depth = 0
-        self._before = warnings.catch_warnings()
-
-    @contextmanager
-    def __call__(self, category: type[Warning] = Warning) -> Iterator[None]:
-        with self._lock:
-            if self._depth == 0:
-                self._before = warnings.catch_warnings()
-                self._before.__enter__()
-            warnings.simplefilter("ignore", category)
-            self._depth += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._depth -= 1
-                if self._depth == 0:
-                    self._before.__exit__(None, None, None)
+def _hold_blas() -> list[int | None]:
+    before = _blas_threads()
+    _set_blas_threads([1] * len(before))
+    return before
 
 
-without_warnings = _WithoutWarnings()
+def _save_filters() -> warnings.catch_warnings:
+    saved = warnings.catch_warnings()
+    saved.__enter__()
+    return saved
 
 
-def with_one_blas_thread(function: Callable[P, T]) -> Callable[P, T]:
-    """Decorate a function so that the BLAS runs on one thread inside it."""
+one_blas_thread = _Shared(_hold_blas, _set_blas_threads)
+with_one_blas_thread = one_blas_thread  # the name of the decorator
+_filters = _Shared(_save_filters, lambda saved: saved.__exit__(None, None, None))
 
-    @wraps(function)
-    def inside(*args: P.args, **kwargs: P.kwargs) -> T:
-        with one_blas_thread:
-            return function(*args, **kwargs)
 
-    return inside
+@contextmanager
+def without_warnings(category: type[Warning] = Warning) -> Iterator[None]:
+    """Ignore warnings of a category; the filters are back when the last of all Python threads has left."""
+    with _filters:
+        warnings.simplefilter("ignore", category)
+        yield
 
 
 @contextmanager
@@ -141,13 +128,10 @@ def one_openmp_thread() -> Iterator[None]:
         yield
 
 
-def _blas_threads() -> int:
-    return max((library.num_threads or 1 for library in _libraries().lib_controllers), default=1)
-
-
 def threads_allowed() -> int:
     """Return threads that blocks may use: what the BLAS was allowed before it was held on one."""
-    return one_blas_thread.allowed if one_blas_thread.active else _blas_threads()
+    numbers = one_blas_thread.before if one_blas_thread.active else _blas_threads()
+    return max((number or 1 for number in numbers), default=1)
 
 
 def in_order(kernel: Callable[..., Any], blocks: Iterable[tuple[Any, ...]], threads: int) -> Iterator[Any]:

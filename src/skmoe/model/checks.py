@@ -7,6 +7,7 @@ from typing import Any
 
 from skmoe.arrays.blocks import sum_over_blocks
 from skmoe.arrays.namespaces import Array, array_namespace
+from skmoe.arrays.sizes import Span
 from skmoe.model.families.gamma import GammaFamily
 from skmoe.model.families.lognormal import LognormalFamily
 from skmoe.model.family import Family
@@ -35,11 +36,11 @@ def check_outputs(family: Family, y: Array, weight: Array | None) -> None:
             wrong = wrong & (weight > 0)
         first = y if y.ndim == 1 else y[:, 0]
         found = xp.where(wrong & xp.isfinite(first), first, xp.zeros_like(first))
-        return xp.sum(xp.astype(wrong, xp.float64)), _Extreme(float(xp.min(found)), float(xp.max(found)))
+        return xp.sum(xp.astype(wrong, xp.float64)), Span(xp.min(found), xp.max(found))
 
     wrong, extreme = sum_over_blocks(kernel, y, weight, block_rows=BLOCK_ROWS)
     if float(wrong):
-        example = extreme.low if extreme.low < 0 else extreme.high
+        example = float(extreme.low if extreme.low < 0 else extreme.high)
         raise ValueError(
             f"the family {family.name!r} takes {family.support} as y; {int(wrong)} of {y.shape[0]} values are not"
             f"{'' if family.columns > 1 else f', such as {example:g}'}: choose another family, or drop those rows"
@@ -57,29 +58,20 @@ def _check_ratios(family: Family, y: Array, weight: Array | None) -> None:
         counted = xp.isfinite(y) if weight is None else xp.isfinite(y) & (weight > 0)
         logs = xp.log(xp.where(counted, y, xp.ones_like(y)))
         n = xp.sum(xp.astype(counted, xp.float64))
-        return n, xp.sum(logs), xp.sum(logs**2), _Extreme(float(xp.min(logs)), float(xp.max(logs)))
+        return n, xp.sum(logs), xp.sum(logs**2), Span(xp.min(logs), xp.max(logs))
 
     n, total, squares, extreme = sum_over_blocks(kernel, y, weight, block_rows=BLOCK_ROWS)
+    low, high = float(extreme.low), float(extreme.high)
     mean = float(total) / max(float(n), 1.0)
     variance = max(float(squares) / max(float(n), 1.0) - mean**2, 0.0)
-    above, below = extreme.high - mean, mean - extreme.low
+    above, below = high - mean, mean - low
     if isinstance(family, LognormalFamily):
-        wide = extreme.high + variance / 2 > LARGEST_LOG
+        wide = high + variance / 2 > LARGEST_LOG
     else:
         wide = above > MOST_ABOVE or below > MOST_BELOW
     if wide:
         raise ValueError(
-            f"y spans from {math.exp(extreme.low):.2g} to {math.exp(extreme.high):.2g} about {math.exp(mean):.2g}: too "
+            f"y spans from {math.exp(low):.2g} to {math.exp(high):.2g} about {math.exp(mean):.2g}: too "
             f"far apart for the family {family.name!r}, whose means floating-point numbers could not hold; drop rows "
             "that are in error, or fit the logs of y with the gaussian family"
         )
-
-
-class _Extreme:
-    """Smallest and largest of some numbers; the sum of two is that of both."""
-
-    def __init__(self, low: float, high: float) -> None:
-        self.low, self.high = low, high
-
-    def __add__(self, other: _Extreme) -> _Extreme:
-        return _Extreme(min(self.low, other.low), max(self.high, other.high))

@@ -176,10 +176,10 @@ class TableEncoder:
         EncodedColumns or None
             Weights, where there is a column of them.
         """
-        holder = EncodedColumns(open_table(table), self, 0, (self.n_used, len(self.features)))
-        y = holder.same_rows(1, self.target)
-        weight = None if self.weights is None else holder.same_rows(2, self.weights)
-        return EncodedTable(holder, self.features, self), y, weight
+        opened = open_table(table)
+        X, y = EncodedColumns(opened, self, 0, self.n_used), EncodedColumns(opened, self, 1, self.n_used, self.target)
+        weight = None if self.weights is None else EncodedColumns(opened, self, 2, self.n_used, self.weights)
+        return EncodedTable(X, self.features, self), y, weight
 
     def streamed_inputs(self, table: Any, target: str | None) -> tuple[EncodedColumns, EncodedColumns | None]:
         """Return inputs of all rows of a table, and outputs if any, read and encoded a block at a time.
@@ -199,8 +199,8 @@ class TableEncoder:
             Outputs.
         """
         opened = open_table(table)
-        X = EncodedColumns(opened, self, 0, (opened.n, len(self.features)), strict=True)
-        return X, None if target is None else X.same_rows(1, target)
+        y = None if target is None else EncodedColumns(opened, self, 1, opened.n, target, strict=True)
+        return EncodedColumns(opened, self, 0, opened.n, strict=True), y
 
     def chunks(
         self,
@@ -229,14 +229,13 @@ class TableEncoder:
         tuple
             Inputs (m, d), outputs (m,) (of several numbers (m, 2) or (m, 3)) or None and weights (m,) or None.
         """
-        if target is not None and target not in table.names:
-            raise TableError(f"target: there is no column {target!r}; the table has {listed(table.names)}")
         output = self.output if target is not None and target == self.target else None
-        others = [name for name in (target, weights) if name is not None]
-        others += [] if output is None else [name for name in output.names if name not in others]
+        auxiliary = () if output is None else output.names
+        others = list(dict.fromkeys(name for name in (target, weights, *auxiliary) if name is not None))
         for name in others:
             if name not in table.names:
-                raise TableError(f"there is no column {name!r}; the table has {listed(table.names)}")
+                what = "target: " if name == target else ""
+                raise TableError(f"{what}there is no column {name!r}; the table has {listed(table.names)}")
         tally: Counter[str] = Counter()
         for batch in table.cells([*self.names, *others]):
             found = {name: as_numbers(batch.column(name), name, table.decimal) for name in others}
@@ -336,19 +335,15 @@ class EncodedColumns(Streamed):
         table: FileTable,
         encoder: TableEncoder,
         role: int,
-        shape: tuple[int, ...],
-        *,
+        n: int,
         name: str | None = None,
+        *,
         strict: bool = False,
     ) -> None:
-        self.table, self.encoder, self.role, self.shape, self.where = table, encoder, role, shape, table.where
+        self.table, self.encoder, self.role, self.where = table, encoder, role, table.where
         self.name, self.strict = name, strict
-
-    def same_rows(self, role: int, name: str | None) -> EncodedColumns:
-        """Return outputs or weights of the same rows, from the column of this name."""
-        several = self.encoder._output_shape if role == 1 and name == self.encoder.target else ()
-        shape = (self.shape[0], *several)
-        return EncodedColumns(self.table, self.encoder, role, shape, name=name, strict=self.strict)
+        several = encoder._output_shape if role == 1 and name == encoder.target else ()
+        self.shape = (n, *several) if role else (n, len(encoder.features))
 
     def chunks(self, columns: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of all columns in order, a batch at a time."""

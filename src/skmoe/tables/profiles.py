@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from skmoe.arrays.exactness import Rounded
+from skmoe.arrays.row_hash import STEP, mixed
 from skmoe.tables.columns import as_texts, is_text, numbers_of
 from skmoe.tables.dates import DAY, FORMATS, as_seconds, date_part, fitting_formats
 from skmoe.tables.table_errors import arrow
@@ -33,7 +34,7 @@ class RowSample:
 
     def draw(self, start: int, rows: np.ndarray) -> np.ndarray:
         """Return which of some rows are sampled: `rows` are their places after row number `start`."""
-        hashes = _hash(rows.astype(np.uint64) + np.uint64(start))
+        hashes = mixed((rows.astype(np.uint64) + np.uint64(start + 1)) * STEP)
         sampled = self._kept(hashes)
         self.hashes = np.concatenate([self.hashes, hashes[sampled]])
         return sampled
@@ -54,15 +55,6 @@ class RowSample:
         if self.halvings == 0:
             return np.ones(len(hashes), dtype=bool)
         return hashes >> np.uint64(64 - self.halvings) == 0
-
-
-def _hash(index: np.ndarray) -> np.ndarray:
-    """Return pseudorandom numbers of 64 bits (splitmix64)."""
-    with np.errstate(over="ignore"):
-        z = (index + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return z ^ (z >> np.uint64(31))
 
 
 @dataclass
