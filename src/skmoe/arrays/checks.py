@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from skmoe.arrays.blocks import sum_over_blocks, take_rows
+from skmoe.arrays.blocks import sum_over_blocks
 from skmoe.arrays.kinds import plain_numbers
 from skmoe.arrays.namespaces import Array, array_namespace, device, is_array, to_numpy
 from skmoe.arrays.sizes import LARGEST, Span, check_sizes, check_unit_sizes
@@ -150,6 +150,11 @@ def check_column(X: Array, values: Any, name: str) -> Array:
     if values.ndim != 1:
         raise ValueError(f"{name} must be one value a row, shape (n_samples,); got shape {tuple(values.shape)}")
     check_same_rows(X.shape[0], values.shape[0], name)
+    return _beside(X, values)
+
+
+def _beside(X: Array, values: Array) -> Array:
+    """Return numbers as float64 in the library and on the device of X; streamed ones as they are."""
     if isinstance(X, Streamed):
         return values
     xp = array_namespace(X)
@@ -166,13 +171,8 @@ def check_output_columns(X: Array, values: Any, columns: int) -> Array:
             f"y must have {columns} columns and a row for each of the {X.shape[0]} rows of X; got shape "
             f"{tuple(values.shape)}"
         )
-    if isinstance(X, Streamed):
-        return values
-    xp = array_namespace(X)
-    if not isinstance(values, type(X)):
-        values = xp.asarray(to_numpy(values), device=device(X))
-    values = xp.astype(values, xp.float64, copy=False)
-    if bool(xp.any(xp.isnan(values))):
+    values = _beside(X, values)
+    if not isinstance(X, Streamed) and bool(array_namespace(values).any(array_namespace(values).isnan(values))):
         raise ValueError("y contains NaN or missing values; drop those rows")
     return values
 
@@ -233,14 +233,14 @@ def check_enough_rows(n: float, needed: int, what: str) -> None:
 
 def check_varies(y: Array) -> None:
     """Refuse a constant output."""
-    first = float(to_numpy(take_rows((y,), np.zeros(1, dtype=np.int64))[0])[0])
 
-    def kernel(block: Array) -> tuple[Array]:
+    def kernel(block: Array) -> tuple[Span]:
         xp = array_namespace(block)
-        return (xp.sum(xp.astype(block != first, xp.int64)),)
+        return (Span(xp.min(block), xp.max(block)),)
 
-    if not int(sum_over_blocks(kernel, y, block_rows=CHECK_ROWS)[0]):
-        raise ValueError(f"y is constant ({first:g} in every row); there is nothing to learn from it")
+    (span,) = sum_over_blocks(kernel, y, block_rows=CHECK_ROWS)
+    if bool(span.low == span.high):
+        raise ValueError(f"y is constant ({float(span.low):g} in every row); there is nothing to learn from it")
 
 
 def check_coef(coef: Any, d: int, name: str, k: int | None = None) -> np.ndarray:

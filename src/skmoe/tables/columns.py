@@ -272,11 +272,9 @@ def _booleans(values: Any, name: str) -> np.ndarray:
         return as_numbers(values, name)
     import pyarrow.compute as pc
 
-    coded = pc.utf8_lower(as_texts(values)).dictionary_encode()
-    coded = coded.combine_chunks() if hasattr(coded, "combine_chunks") else coded
-    different = coded.dictionary.to_pylist()
-    unparsable = [text for text in different if text not in TRUTH]
+    texts = pc.utf8_lower(as_texts(values))
+    coded = pc.index_in(texts, value_set=arrow().array(list(TRUTH)), skip_nulls=True)
+    unparsable = pc.unique(texts.filter(pc.and_(texts.is_valid(), coded.is_null()))).to_pylist()
     if unparsable:
         raise TableError(f"column {name!r} must hold true or false; it holds {listed(list(map(repr, unparsable)), 3)}")
-    table = np.array([*(TRUTH[text] for text in different), np.nan])
-    return table[coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
+    return np.array([*TRUTH.values(), np.nan])[pc.fill_null(coded, -1).to_numpy(zero_copy_only=False)]

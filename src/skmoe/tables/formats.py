@@ -11,6 +11,7 @@ import sys
 import tempfile
 import weakref
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -168,12 +169,8 @@ def _kind_of_folder(where: str, paths: Sequence[Path]) -> str:
 
 
 def _copied(source: str | os.PathLike[str], place: Path) -> Path:
-    with open(place, "wb") as target:
-        if source == "-":
-            shutil.copyfileobj(sys.stdin.buffer, target)
-        else:
-            with open(source, "rb") as pipe:
-                shutil.copyfileobj(pipe, target)
+    with open(place, "wb") as target, nullcontext(sys.stdin.buffer) if source == "-" else open(source, "rb") as pipe:
+        shutil.copyfileobj(pipe, target)
     return place
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from skmoe.tables.columns import Column
 from skmoe.tables.decisions import MOST_CATEGORIES, Decision, decide
@@ -18,36 +17,6 @@ FEW_INPUTS = 5  # of them that any table may have
 def most_inputs(rows: int) -> int:
     """Return the limit of inputs of categories and missing values: one for every five rows, but five in any case."""
     return max(FEW_INPUTS, rows // ROWS_PER_INPUT)
-
-
-@dataclass(frozen=True)
-class _Encoding:
-    """Encoding of a column, and the inputs of it that count towards the limit."""
-
-    profile: ColumnProfile
-    decision: Decision
-
-    @property
-    def of_categories(self) -> bool:
-        """True for a column of categories; others may have a missing indicator."""
-        return self.decision.column is not None and self.decision.column.kind == "category"
-
-    @property
-    def inputs(self) -> int:
-        """Number of inputs of its categories, or of its missing indicator."""
-        column = self.decision.column
-        if column is None:
-            return 0
-        return len(column.features) if self.of_categories else int(column.missing_indicator)
-
-    @property
-    def rows(self) -> list[int]:
-        """Rows of each category that does not share an input, or rows with missing values."""
-        column, profile = self.decision.column, self.profile
-        if column is None or not self.of_categories:
-            return [profile.missing + sum(profile.missing_marks.values())]
-        counts = profile.counts or {}
-        return [counts[text] for text in column.categories if text in counts]
 
 
 def decide_all(
@@ -74,29 +43,40 @@ def decide_all(
     """
     earlier = {column.name: column for column in known}
 
-    def encoding(profile: ColumnProfile, most: int = MOST_CATEGORIES) -> _Encoding:
-        return _Encoding(profile, decide(profile, missing, dates, earlier.get(profile.name), most))
+    def decided(profile: ColumnProfile, most: int = MOST_CATEGORIES) -> Decision:
+        return decide(profile, missing, dates, earlier.get(profile.name), most)
 
-    def with_fewer_inputs(one: _Encoding) -> _Encoding | None:
-        fewer = range(len(one.rows) - 1, 0, -1) if one.of_categories else [0]
-        return next((less for most in fewer if (less := encoding(one.profile, most)).inputs < one.inputs), None)
-
-    encodings = [encoding(profile) for profile in profiles]
-    n, asked = max((p.rows for p in profiles), default=0), _inputs(encodings)
-    able = {i for i, one in enumerate(encodings) if one.inputs}
-    while able and _inputs(encodings) > most_inputs(n):
-        i = min(able, key=lambda i: (min(encodings[i].rows), -encodings[i].inputs, i))
-        less = with_fewer_inputs(encodings[i])
-        if less is None:
+    found = [decided(profile) for profile in profiles]
+    n, asked = max((p.rows for p in profiles), default=0), sum(map(_inputs, found))
+    able = {i for i, one in enumerate(found) if _inputs(one)}
+    while able and sum(map(_inputs, found)) > most_inputs(n):
+        i = min(able, key=lambda i: (min(_rows(profiles[i], found[i])), -_inputs(found[i]), i))
+        most = range(len(_rows(profiles[i], found[i])) - 1, 0, -1) if _of_categories(found[i]) else [0]
+        fewer = (decided(profiles[i], m) for m in most)
+        less = next((one for one in fewer if _inputs(one) < _inputs(found[i])), None)
+        found[i] = less or found[i]
+        if less is None or not _inputs(less):
             able.remove(i)
-            continue
-        encodings[i] = less
-        able -= set() if less.inputs else {i}
-    left = _inputs(encodings)
+    left = sum(map(_inputs, found))
     few = f"{n} rows are few for {asked} inputs of categories and missing values"
-    notes = [f"{few}: the rarest share inputs, {left} in all"] if left < asked else []
-    return [one.decision for one in encodings], notes
+    return found, [f"{few}: the rarest share inputs, {left} in all"] if left < asked else []
 
 
-def _inputs(encodings: Sequence[_Encoding]) -> int:
-    return sum(one.inputs for one in encodings)
+def _of_categories(decision: Decision) -> bool:
+    """Return whether a column is one of categories; others may have a missing indicator."""
+    return decision.column is not None and decision.column.kind == "category"
+
+
+def _inputs(decision: Decision) -> int:
+    """Return the number of inputs of its categories, or of its missing indicator."""
+    if decision.column is None:
+        return 0
+    return len(decision.column.features) if _of_categories(decision) else int(decision.column.missing_indicator)
+
+
+def _rows(profile: ColumnProfile, decision: Decision) -> list[int]:
+    """Return the rows of each category that does not share an input, or the rows with missing values."""
+    if decision.column is None or not _of_categories(decision):
+        return [profile.missing + sum(profile.missing_marks.values())]
+    counts = profile.counts or {}
+    return [counts[text] for text in decision.column.categories if text in counts]

@@ -117,10 +117,10 @@ def _named(X: Any, y: Any, weight: Any, columns: int) -> tuple[FileTable, list[s
 
 def _with_column(table: Any, values: Any, what: str, name: str) -> tuple[Any, str | None]:
     """Append an array to a table of pyarrow; return the table, and the name of its column, which files have already."""
-    import pyarrow as pa
-
     if values is None or isinstance(values, str):
         return table, values
+    import pyarrow as pa
+
     if not isinstance(table, pa.Table):
         where = open_table(table).where
         raise TypeError(f"{what} must be the name of a column of {where}; got {type(values).__name__}")

@@ -11,19 +11,11 @@ from skmoe.arrays.visible import listed
 from skmoe.tables.columns import Column
 from skmoe.tables.exact import FEWEST_ROWS, repeated_pairs
 
-__all__ = ["Repeats", "find_repeats"]
+__all__ = ["find_repeats"]
 
 FIRST_ROWS = 8000  # among which repeats are looked for, before they are checked in all rows
+Repeats = tuple[tuple[Column, ...], list[str], list[str]]  # columns without repetitions, what was left out, notes
 SAME = 1e-6  # difference, in standard deviations, that is rounding
-
-
-@dataclass(frozen=True)
-class Repeats:
-    """Columns without repetitions of others, names of what was left out, and a note on it."""
-
-    columns: tuple[Column, ...]
-    left_out: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,13 +54,22 @@ def find_repeats(columns: Sequence[Column], chunks: Iterator[np.ndarray]) -> Rep
     columns : sequence of Column
     chunks : iterator of (n, d) arrays
         Inputs that the columns become; read to the end only where the first rows show repeats.
+
+    Returns
+    -------
+    tuple of Column
+        Columns without repetitions of others.
+    list of str
+        Names of what was left out.
+    list of str
+        Notes on it.
     """
     parts = sorted(_parts(columns), key=lambda part: part.rank)
     first: list[np.ndarray] = []
     while sum(map(len, first)) < FIRST_ROWS and (chunk := next(chunks, None)) is not None:
         first.append(chunk)
     if sum(map(len, first)) < FEWEST_ROWS:
-        return Repeats(tuple(columns))
+        return tuple(columns), [], []
     X = np.concatenate(first)
     pairs = []
     for several in (False, True):
@@ -141,4 +142,4 @@ def _left_out(columns: Sequence[Column], pairs: Sequence[_Pair]) -> Repeats:
         gone.append(pair)
     named = listed([f"{pair.goes.name} ({pair.stays.name})" for pair in gone])
     notes = [f"left out, since in every row they repeat what stands in brackets: {named}"] if gone else []
-    return Repeats(tuple(kept.values()), tuple(pair.goes.name for pair in gone), tuple(notes))
+    return tuple(kept.values()), [pair.goes.name for pair in gone], notes

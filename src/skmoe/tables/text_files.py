@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import codecs
+import shutil
 from collections.abc import Mapping, Sequence
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -81,12 +83,12 @@ def as_utf8(where: str, place: Path, encoding: str, folder: Path) -> Path:
     if codecs.lookup(encoding).name in UTF8:
         return place
     copy = folder / place.name.removesuffix(".gz")
-    decoder = codecs.getincrementaldecoder(encoding)()
     try:
-        with bytes_of(place) as stream, open(copy, "w", encoding="utf-8", newline="") as target:
-            while chunk := stream.read(CHUNK_BYTES):
-                target.write(decoder.decode(chunk))
-            target.write(decoder.decode(b"", final=True))
+        with (
+            TextIOWrapper(bytes_of(place), encoding, newline="") as source,
+            open(copy, "w", encoding="utf-8", newline="") as target,
+        ):
+            shutil.copyfileobj(source, target, CHUNK_BYTES)
     except UnicodeError as error:
         raise TableError(Advised(f"{where}: the text is not {encoding} ({error})", Advice.GIVEN_ENCODING)) from error
     return copy

@@ -11,7 +11,7 @@ import numpy as np
 from skmoe.arrays.exactness import EXACT, Rounded, rounded
 from skmoe.tables.table_errors import arrow
 
-__all__ = ["MISSING_MARKS", "TextNumbers", "is_number", "text_numbers"]
+__all__ = ["MISSING_MARKS", "TextNumbers", "text_numbers"]
 
 MISSING_MARKS = frozenset(
     {"", "?", "-", "--", "---", ".", "..", "*", "none", "missing", "unknown", "nil", "n.a.", "n/a", "na"}
@@ -53,12 +53,6 @@ class TextNumbers(NamedTuple):
     missing_marks: dict[str, int]
     grouped: bool
     rounded: Rounded = Rounded()
-
-
-def is_number(text: str, decimal: str = ".") -> bool:
-    """Return whether a text reads as a finite number."""
-    value = _read(text.strip(), decimal)
-    return value is not None and np.isfinite(value[0])
 
 
 def text_numbers(texts: Any, decimal: str = ".") -> TextNumbers:

@@ -191,9 +191,10 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         check_one_of("missing", self.missing, MISSING_TREATMENTS)
         opened = open_table(table)
         encoder = self._decided(opened, target, weights, output)
-        repeats = find_repeats(encoder.columns, (X for X, *_ in encoder.chunks(opened, None, None, unseen="empty")))
-        dropped, notes = (*encoder.dropped, *repeats.left_out), (*encoder.notes, *repeats.notes)
-        return replace(encoder, columns=repeats.columns, dropped=dropped, notes=notes)
+        rows = (X for X, *_ in encoder.chunks(opened, None, None, unseen="empty"))
+        columns, dropped, notes = find_repeats(encoder.columns, rows)
+        dropped, notes = [*encoder.dropped, *dropped], [*encoder.notes, *notes]
+        return replace(encoder, columns=columns, dropped=tuple(dropped), notes=tuple(notes))
 
     def _decided(
         self, opened: FileTable, target: str | None, weights: str | None, output: OutputColumns | None
