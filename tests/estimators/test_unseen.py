@@ -113,9 +113,9 @@ def test_command_line_and_python_have_one_default(rows):
     from inspect import signature
 
     from skmoe.cli.fit import fit
-    from skmoe.tables import TableEncoder
+    from skmoe.tables import TableTransformer
 
     defaults = {
-        signature(of).parameters["unseen"].default for of in (fit, MoERegressor, MoEClassifier, TableEncoder.learn)
+        signature(of).parameters["unseen"].default for of in (fit, MoERegressor, MoEClassifier, TableTransformer)
     }
     assert defaults == {"other"}

@@ -104,19 +104,17 @@ def check_largest(X: Array, y: Array | None, names: Any = None) -> None:
         raise ValueError(f"y holds numbers above {LARGEST:g}, whose squares are no numbers any more; drop those rows")
 
 
-def check_no_nan(values: Array) -> None:
-    """Refuse predictions that are no numbers, which would pass for missing values, or for a class."""
+def check_no_nan(values: Array) -> Array:
+    """Return predictions; refuse those that are no numbers, which would pass for missing values, or for a class."""
     xp = array_namespace(values)
-    if not xp.isdtype(values.dtype, "real floating"):
-        return
-    bad = xp.isnan(values)
-    if bool(xp.any(bad)):
-        rows = xp.any(xp.reshape(bad, (values.shape[0], -1)), axis=1)
+    if xp.isdtype(values.dtype, "real floating") and bool(xp.any(xp.isnan(values))):
+        rows = xp.any(xp.reshape(xp.isnan(values), (values.shape[0], -1)), axis=1)
         raise ValueError(
             f"the model has no number for {int(xp.sum(xp.astype(rows, xp.int64)))} of {values.shape[0]} rows: its "
             "coefficients, multiplied by their inputs, are beyond floating-point numbers; check these rows, and where "
             "the model comes from"
         )
+    return values
 
 
 def check_unit_rows(X: Any, y: Any = None, *, standard: bool = False) -> tuple[Array, Array | None]:

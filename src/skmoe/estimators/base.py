@@ -19,7 +19,8 @@ from skmoe.model.evaluation import log_likelihood, responsibility_entropy
 from skmoe.model.fitted import FittedMixture
 from skmoe.persistence import save_model
 from skmoe.search import SearchConfig
-from skmoe.tables.inputs import apply, rows_to_use
+from skmoe.tables.inputs import rows_to_use
+from skmoe.tables.results import apply
 
 __all__ = ["MixtureOfExperts"]
 

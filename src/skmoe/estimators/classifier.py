@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skmoe.arrays.blocks import sum_over_blocks
+from skmoe.arrays.checks import check_no_nan
 from skmoe.arrays.namespaces import Array, array_namespace, device, to_numpy
 from skmoe.arrays.streamed import Streamed
 from skmoe.arrays.threads import with_one_blas_thread
@@ -17,7 +18,8 @@ from skmoe.estimators.base import MixtureOfExperts
 from skmoe.estimators.fitting import fit_classifier
 from skmoe.search import Progress
 from skmoe.tables.classes import class_rows_to_use, with_labels
-from skmoe.tables.inputs import apply, evaluated, is_dask
+from skmoe.tables.inputs import is_dask
+from skmoe.tables.results import apply
 
 __all__ = ["MoEClassifier"]
 
@@ -216,7 +218,7 @@ class MoEClassifier(ClassifierMixin, MixtureOfExperts):
         X, y = with_labels(X, y)
         if isinstance(y, str) or is_dask(y):
             return apply(self, function, X, y, **how)
-        return evaluated(function, *class_rows_to_use(self, X, y))
+        return check_no_nan(function(*class_rows_to_use(self, X, y)))
 
     def _class_proba(self, X: Array) -> Array:
         if not self.members_:

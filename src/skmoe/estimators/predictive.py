@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from skmoe.arrays.blocks import in_memory, row_blocks
-from skmoe.arrays.checks import generator
+from skmoe.arrays.checks import check_no_nan, generator
 from skmoe.arrays.namespaces import Array, array_namespace, device, to_numpy
 from skmoe.estimators.base import MixtureOfExperts
 from skmoe.model.predictive import PredictiveDistribution, RowDistributions
-from skmoe.tables.inputs import apply, evaluated, in_precision_of, rows_to_use
+from skmoe.tables.inputs import rows_to_use
+from skmoe.tables.results import apply, in_precision_of
 
 __all__ = ["Predictive"]
 
@@ -229,7 +230,7 @@ class Predictive:
         """
         (X,) = in_memory(rows_to_use(self._model, self._X)[0])
         rng = generator(random_state)
-        values = evaluated(partial(self._distribution.evaluate, lambda distribution: distribution.sample(rng)), X)
+        values = check_no_nan(self._distribution.evaluate(lambda distribution: distribution.sample(rng), X))
         return in_precision_of(X, values)
 
     def _evaluate(self, function: Callable[[RowDistributions], np.ndarray], width: int | None = None) -> Array:

@@ -30,15 +30,14 @@ BLOCK_ROWS = 2**16
 def class_rows_to_fit(model: FittedColumns, X: Any, y: Any, weight: Any) -> tuple[RowsToFit, np.ndarray]:
     """Return the rows to fit a classifier to, outputs numbered by class, and the sorted labels of the classes."""
     X, y = with_labels(X, y)
-    if y is None or isinstance(y, str | Streamed) or type(y).__module__.partition(".")[0] == "dask":
+    if y is None or _stays(y):
         rows = rows_to_fit(model, X, y, weight)
         if isinstance(rows.y, Streamed):
             return rows, _streamed_classes(rows.y)
         labels, codes = _numbered(to_numpy(rows.y))
         return replace(rows, y=to_device(codes, rows.X)), labels
     labels, codes = _numbered(_as_column(y))
-    like = X if is_array(X) and not isinstance(X, np.ndarray) else None
-    rows = rows_to_fit(model, X, codes if like is None else to_device(codes, like), weight)
+    rows = rows_to_fit(model, X, _beside(X, codes), weight)
     if isinstance(rows.y, Streamed):
         return rows, _two_or_more(labels)
     left = np.unique(to_numpy(rows.y))  # classes whose rows have no weight are gone
@@ -51,7 +50,7 @@ def class_rows_to_fit(model: FittedColumns, X: Any, y: Any, weight: Any) -> tupl
 def class_rows_to_use(model: FittedColumns, X: Any, y: Any) -> tuple[Array, Array]:
     """Return inputs and numbered outputs for a fitted classifier."""
     X, y = with_labels(X, y)
-    if isinstance(y, str | Streamed) or type(y).__module__.partition(".")[0] == "dask":
+    if _stays(y):
         return rows_to_use(model, X, y)
     values = _as_column(y)
     codes = np.searchsorted(model.classes_, values)
@@ -62,9 +61,17 @@ def class_rows_to_use(model: FittedColumns, X: Any, y: Any) -> tuple[Array, Arra
             f"y has labels that the model was not fitted to, such as {values[unknown][0].item()!r}; it knows "
             f"{model.classes_[:10].tolist()}"
         )
-    like = X if is_array(X) and not isinstance(X, np.ndarray) else None
-    numbers = codes.astype(np.float64)
-    return rows_to_use(model, X, numbers if like is None else to_device(numbers, like))
+    return rows_to_use(model, X, _beside(X, codes.astype(np.float64)))
+
+
+def _stays(y: Any) -> bool:
+    """Return whether outputs are the name of a column, or stay where they are: these are numbered already."""
+    return isinstance(y, str | Streamed) or is_dask(y)
+
+
+def _beside(X: Any, codes: np.ndarray) -> Array:
+    """Send numbers of classes to the library and device of X, if that is an array."""
+    return to_device(codes, X) if is_array(X) else codes
 
 
 def with_labels(X: Any, y: Any) -> tuple[Any, Any]:

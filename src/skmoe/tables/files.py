@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.arrays.exactness import EXACT, Rounded, rounded_in
+from skmoe.arrays.exactness import EXACT, Rounded
 from skmoe.arrays.streamed import Streamed
 from skmoe.arrays.visible import listed
+from skmoe.tables.columns import numbers_of
 from skmoe.tables.dialect import Reading
 from skmoe.tables.formats import TEXT, find_source
 from skmoe.tables.table_errors import BINARY, TableError, named_after
@@ -247,19 +248,8 @@ class FileTable:
         if "n" in vars(self) and count != self.n:
             raise TableError(f"{self.where}: has {count} rows now and had {self.n} when it was opened: it was changed")
 
-    def check_exact(self, name: str, values: Any, numbers: np.ndarray) -> None:
-        """Refuse a column whose whole numbers double precision changes.
-
-        Parameters
-        ----------
-        name : str
-            The column.
-        values : pyarrow array
-            Some rows of it.
-        numbers : (n,) array of float
-            Numbers that they were read as.
-        """
-        found = rounded_in(values)
+    def _refuse_rounded(self, name: str, numbers: np.ndarray, found: Rounded) -> None:
+        """Refuse a column, of which `numbers` were read, whose whole numbers double precision changes."""
         if self.kind in TEXT and name not in self._exact and np.any(np.abs(numbers) >= EXACT):
             texts = (batch.column(0) for batch in self.cells([name]))  # numbers that were read are rounded already
             found = sum((text_numbers(part, self.decimal).rounded for part in texts), Rounded())
@@ -309,9 +299,6 @@ class FileColumns(Streamed):
         """Return the numbers of a batch; a column is contiguous, as kernels want it. A missing value is NaN."""
         Z = np.empty((len(self.names), rows))
         for i, name in enumerate(self.names):
-            column = place[name]
-            if column.type == "bool":
-                column = column.cast("int8")
-            Z[i] = column.to_numpy(zero_copy_only=False)
-            self.table.check_exact(name, column, Z[i])
+            Z[i], found = numbers_of(place[name], name)
+            self.table._refuse_rounded(name, Z[i], found)
         return Z[0] if self.ndim == 1 else Z.T

@@ -1,4 +1,4 @@
-"""Rows of callers as inputs and outputs of a model, and results in the caller's own kind of array.
+"""Rows of callers as inputs and outputs of a model.
 
 Tables in memory go through scikit-learn's checks. Arrays of other libraries stay in them, files and Dask collections
 stay where they are, so these are checked here; their values in `skmoe.arrays.table_moments`, when they are first read.
@@ -7,18 +7,16 @@ stay where they are, so these are checked here; their values in `skmoe.arrays.ta
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from skmoe.arrays.checks import (
     check_column,
     check_largest,
-    check_no_nan,
     check_output_columns,
     check_rows,
     check_same_rows,
@@ -36,7 +34,7 @@ from skmoe.tables.frames import as_table, check_frame, encode_frame, is_frame, n
 from skmoe.tables.output_columns import OutputColumns, OutputLayout
 from skmoe.tables.transformer import TableTransformer
 
-__all__ = ["RowsToFit", "apply", "evaluated", "rows_to_fit", "rows_to_use"]
+__all__ = ["RowsToFit", "check_width", "is_dask", "rows_to_fit", "rows_to_use"]
 
 TARGET, WEIGHT = "skmoe: target", "skmoe: weight"  # names of columns of outputs and weights that have none
 
@@ -283,11 +281,11 @@ def _rows_to_use(model: FittedColumns, X: Any, y: Any, columns: int) -> tuple[Ar
             return validate_data(model, X, **how), None
         X, y = validate_data(model, X, plain_numbers(y, "y"), y_numeric=True, **how)
         return X, np.asarray(y, dtype=np.float64)
-    _check_width(model, X)
+    check_width(model, X)
     return X, y
 
 
-def _check_width(model: Any, X: Array) -> None:
+def check_width(model: Any, X: Array) -> None:
     """Refuse inputs of another number than those that a model was fitted to."""
     width, who = len(model.encoded_feature_names_), type(model).__name__
     if X.shape[1] != width and getattr(model, "encoder_", None) is not None:
@@ -297,64 +295,3 @@ def _check_width(model: Any, X: Array) -> None:
         )
     if X.shape[1] != width:
         raise ValueError(f"X has {X.shape[1]} features, but {who} is expecting {width} features as input")
-
-
-def apply(
-    model: FittedColumns,
-    function: Callable[..., Array],
-    X: Any,
-    y: Any = None,
-    *,
-    width: int | None = None,
-    like: bool = True,
-    columns: int = 1,
-) -> Array:
-    """Evaluate a function of rows in the caller's library: lazily for Dask, a NumPy array for files.
-
-    Parameters
-    ----------
-    model : fitted estimator
-    function : callable
-        Takes inputs, and outputs if given, and returns (n,), or (n, width).
-    X, y : rows as the caller has them
-    width : int, optional
-    like : bool
-        Whether the result takes the inputs' precision.
-    columns : int
-        Columns of the outputs.
-    """
-    check_is_fitted(model)
-    if is_dask(X):
-        from skmoe.arrays import dask
-
-        names = getattr(model, "feature_names_in_", None)
-        if names is None and X.ndim == 2:
-            _check_width(model, X)
-        return dask.apply(partial(evaluated, function), X, y, names=names, width=width, columns=columns)
-    X, y = rows_to_use(model, X, y, columns)
-    values = evaluated(function, *((X,) if y is None else (X, y)))
-    if not like or isinstance(X, Streamed):
-        return values
-    return in_precision_of(X, values)
-
-
-def evaluated(function: Callable[..., Array], *rows: Array) -> Array:
-    """Return the values of a function of a model for rows; refuse NaN."""
-    values = function(*rows)
-    check_no_nan(values)
-    return values
-
-
-def in_precision_of(X: Array, values: Array) -> Array:
-    """Convert values to the precision of the inputs; refuse those that single precision cannot hold."""
-    xp = array_namespace(values)
-    if values.dtype == X.dtype:
-        return values
-    sizes = xp.abs(values)
-    largest = float(xp.max(sizes)) if 0 not in values.shape else 0.0
-    held = xp.finfo(X.dtype)
-    if float(held.max) < largest < np.inf or 0 < largest < float(held.smallest_normal):
-        raise ValueError(
-            f"predictions as large as {largest:.2g} do not fit the single precision of X; pass X as float64"
-        )
-    return xp.astype(values, X.dtype)
