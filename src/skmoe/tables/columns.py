@@ -14,7 +14,7 @@ from skmoe.arrays.exactness import Rounded, rounded_in
 from skmoe.arrays.visible import listed
 from skmoe.tables.dates import DATE_PARTS, as_seconds, date_part
 from skmoe.tables.table_errors import TableError, arrow
-from skmoe.tables.text_numbers import text_numbers
+from skmoe.tables.text_numbers import TextNumbers, text_numbers
 
 __all__ = [
     "OTHER",
@@ -26,6 +26,7 @@ __all__ = [
     "as_texts",
     "is_text",
     "numbers_of",
+    "read_numbers",
     "warn_of_unseen",
 ]
 
@@ -230,19 +231,22 @@ def is_text(kind: Any) -> bool:
 
 def as_numbers(values: Any, name: str, decimal: str = ".") -> np.ndarray:
     """Convert values to floats, NaN where missing; refuse text that is no number, and numbers that would be rounded."""
+    read = read_numbers(values, name, decimal)
+    if read.unparsable:
+        raise TableError(f"column {name!r} must hold numbers; it holds {listed(list(map(repr, read.unparsable)), 3)}")
+    if read.rounded:
+        message = f"column {name!r} {read.rounded.message}"
+        raise TableError(f"{message}; subtract its smallest value, or leave the column out")
+    return read.values
+
+
+def read_numbers(values: Any, name: str, decimal: str = ".") -> TextNumbers:
+    """Read values of any type but dates as numbers, and what is none of them."""
     pa = arrow()
     if is_text(values.type) and not pa.types.is_dictionary(values.type):
-        read = text_numbers(values.cast(pa.string()), decimal)
-        if read.unparsable:
-            raise TableError(
-                f"column {name!r} must hold numbers; it holds {listed(list(map(repr, read.unparsable)), 3)}"
-            )
-        numbers, rounded = read.values, read.rounded
-    else:
-        numbers, rounded = numbers_of(values, name)
-    if rounded:
-        raise TableError(f"column {name!r} {rounded.message}; subtract its smallest value, or leave the column out")
-    return numbers
+        return text_numbers(values.cast(pa.string()), decimal)
+    numbers, rounded = numbers_of(values, name)
+    return TextNumbers(numbers, np.isnan(numbers), {}, {}, False, rounded)
 
 
 def numbers_of(values: Any, name: str) -> tuple[np.ndarray, Rounded]:

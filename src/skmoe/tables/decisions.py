@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ class Decision:
     column: Column | None = None
     notes: tuple[str, ...] = ()
     bad: str = ""
-    missing_marks: dict[str, int] = field(default_factory=dict)  # texts that count as missing
+    n_missing: int = 0  # rows without a value, or with a text that counts as missing, where there is a column
 
 
 def bad_columns(where: str, decisions: Sequence[Decision]) -> None:
@@ -136,8 +137,7 @@ def _kind_of_text(profile: ColumnProfile) -> tuple[str, str]:
 
 def times(texts: dict[str, int], most: int = 4) -> str:
     """List the most frequent of some texts, each with its number of rows."""
-    by_frequency = sorted(texts.items(), key=lambda item: -item[1])
-    return listed([f"{text!r} ({_rows(count)})" for text, count in by_frequency], most)
+    return listed([f"{text!r} ({_rows(count)})" for text, count in Counter(texts).most_common()], most)
 
 
 def _largest(count: int) -> str:
@@ -165,13 +165,13 @@ def _one_number(profile: ColumnProfile, kind: str, missing: str, dates: Sequence
         )
     constant = not parts if kind == "date" else _same(profile, kind)
     if constant:
-        return Decision(name, None, (*notes, _constant(name, n_missing)), missing_marks=missing_marks)
+        return Decision(name, None, (*notes, _constant(name, n_missing)))
     if kind == "date":
         notes.append(_about_dates(name, how, found, parts, list(profile.dates), clock=clock))
     fill, indicator = None, False
     if missing in ("level", "impute"):
         if n_missing > MOST_EMPTY * profile.rows:
-            return Decision(name, None, (*notes, _too_empty(profile, n_missing)), missing_marks=missing_marks)
+            return Decision(name, None, (*notes, _too_empty(profile, n_missing)))
         fill = {"number": lambda: profile.middle, "boolean": lambda: _mostly(profile)}.get(
             kind, lambda: median(found.sample)
         )()
@@ -188,7 +188,7 @@ def _one_number(profile: ColumnProfile, kind: str, missing: str, dates: Sequence
     column = Column(
         name, kind, fill=fill, missing_indicator=indicator, parts=parts, first=first, written=how, n_missing=filled
     )
-    return Decision(name, column, tuple(notes), missing_marks=missing_marks)
+    return Decision(name, column, tuple(notes), n_missing=n_missing)
 
 
 def _constant(name: str, n_missing: int) -> str:
@@ -290,4 +290,5 @@ def _categories(profile: ColumnProfile, missing: str, known: Column | None, most
     )
     inputs = len(categories) - 1
     about = f"column {name!r}: {len(categories)} categories became {inputs} {'input' if inputs == 1 else 'inputs'}; "
-    return Decision(name, column, (*notes, about + f"coefficients compare with {categories[0]!r}"))
+    notes.append(about + f"coefficients compare with {categories[0]!r}")
+    return Decision(name, column, tuple(notes), n_missing=n_missing)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from skmoe.tables.columns import Column
@@ -78,5 +79,5 @@ def _rows(profile: ColumnProfile, decision: Decision) -> list[int]:
     """Return the rows of each category that does not share an input, or the rows with missing values."""
     if decision.column is None or not _of_categories(decision):
         return [profile.missing + sum(profile.missing_marks.values())]
-    counts = profile.counts or {}
+    counts = profile.counts or Counter()
     return [counts[text] for text in decision.column.categories if text in counts]

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from skmoe.arrays.advice import Advice, Advised
-from skmoe.tables.columns import Column, is_text, numbers_of
+from skmoe.tables.columns import Column, is_text, read_numbers
 from skmoe.tables.decisions import times
 from skmoe.tables.files import FileTable
 from skmoe.tables.profiles import ColumnProfile, RowSample
 from skmoe.tables.table_errors import TableError
-from skmoe.tables.text_numbers import text_numbers
 
 __all__ = ["Outputs", "TablePass", "check_outputs", "check_rows_left", "profile_rows"]
 
@@ -67,7 +66,7 @@ def profile_rows(
                 profiles[name].order = [reference[name]]
         keep = np.ones(batch.num_rows, dtype=bool)
         for name in needed:
-            keep &= ~np.isnan(_output(place[name], name, table.decimal))
+            keep &= ~_lacking(place[name], name, table.decimal)
         for column in complete:
             keep &= column.encode(place[column.name], "empty", table.decimal)[1]
         sampled = sample.draw(rows, np.flatnonzero(keep))
@@ -83,18 +82,15 @@ def profile_rows(
     return TablePass(profiles, rows, used)
 
 
-def _output(values: Any, name: str, decimal: str) -> np.ndarray:
-    """Return numbers of the target or of weights, NaN where missing; text becomes 0, and is refused later."""
+def _lacking(values: Any, name: str, decimal: str) -> np.ndarray:
+    """Return where a target, or another column that a row needs, has no value; text has one, and is refused later."""
     import pyarrow as pa
 
     if pa.types.is_null(values.type) or pa.types.is_temporal(values.type) or pa.types.is_nested(values.type):
-        return np.full(len(values), np.nan)
-    if is_text(values.type) and not pa.types.is_dictionary(values.type):
-        read = text_numbers(values.cast(pa.string()), decimal)
-        return np.where(read.missing, np.nan, np.nan_to_num(read.values))
+        return np.ones(len(values), dtype=bool)
     if pa.types.is_dictionary(values.type):
-        return np.where(values.is_null().to_numpy(zero_copy_only=False), np.nan, 0.0)
-    return numbers_of(values, name)[0]
+        return values.is_null().to_numpy(zero_copy_only=False)
+    return read_numbers(values, name, decimal).missing
 
 
 def check_outputs(seen: TablePass, outputs: Outputs) -> None:

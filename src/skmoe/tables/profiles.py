@@ -5,6 +5,7 @@ Batches are added one after the other; nothing but counts, the categories and a 
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,10 +13,9 @@ import numpy as np
 
 from skmoe.arrays.exactness import Rounded
 from skmoe.arrays.row_hash import STEP, mixed
-from skmoe.tables.columns import as_texts, is_text, numbers_of
+from skmoe.tables.columns import as_texts, is_text, read_numbers
 from skmoe.tables.dates import DAY, FORMATS, as_seconds, date_part, fitting_formats
 from skmoe.tables.table_errors import arrow
-from skmoe.tables.text_numbers import text_numbers
 
 __all__ = ["MOST_DIFFERENT", "ColumnProfile", "DateRange", "RowSample", "median"]
 
@@ -142,10 +142,10 @@ class ColumnProfile:
         self.low, self.high, self.grouped, self.rounded = np.inf, -np.inf, False, Rounded()
         self.text = categorical or is_text(kind)
         self.temporal = types.is_date(kind) or types.is_timestamp(kind) or types.is_time(kind)
-        self.counts: dict[str, int] | None = {} if self.text else None
+        self.counts: Counter[str] | None = Counter() if self.text else None
         self.order: list[str] = []
-        self.unparsable: dict[str, int] = {}
-        self.missing_marks: dict[str, int] = {}
+        self.unparsable: Counter[str] = Counter()
+        self.missing_marks: Counter[str] = Counter()
         self.dates: dict[str | None, DateRange] = {}
         if self.temporal:
             self.dates = {None: DateRange()}
@@ -196,18 +196,13 @@ class ColumnProfile:
             self.dates[None].add(numbers)
             self.dates[None].sample.append(numbers[sampled])
             self.consecutive = self.increasing = False
-        elif self.text:
-            read = text_numbers(part.cast(arrow().string()), self.decimal)
+        else:
+            read = read_numbers(part, self.name, self.decimal)
             numbers, missing = read.values, read.missing
             self.grouped |= read.grouped
             self.rounded += read.rounded
-            for counts, more in ((self.unparsable, read.unparsable), (self.missing_marks, read.missing_marks)):
-                for text, count in more.items():
-                    counts[text] = counts.get(text, 0) + count
-        else:
-            numbers, found = numbers_of(part, self.name)
-            self.rounded += found
-            missing = np.isnan(numbers)
+            self.unparsable.update(read.unparsable)
+            self.missing_marks.update(read.missing_marks)
         known = numbers[np.isfinite(numbers)]
         self.numbers += len(known)
         self.infinite += int(np.sum(np.isinf(numbers)))
@@ -215,11 +210,8 @@ class ColumnProfile:
             self.low, self.high = min(self.low, float(np.min(known))), max(self.high, float(np.max(known)))
         self.sample.append(numbers[sampled])
         if self.consecutive or self.increasing:
-            whole = numbers
-            if not everything:
-                written = values.cast(arrow().string()) if self.text else None
-                whole = numbers_of(values, self.name)[0] if written is None else text_numbers(written).values
-            self._count_rows(whole, values)
+            every = numbers if everything else read_numbers(values, self.name, self.decimal).values
+            self._count_rows(every, values)
         return missing
 
     def _count_rows(self, numbers: np.ndarray, values: Any) -> None:
@@ -252,8 +244,7 @@ class ColumnProfile:
                 found.add(as_seconds(different, how))
                 found.sample.append(as_seconds(texts, how)[sampled])
             if self.counts is not None:
-                for text, count in zip(different.to_pylist(), times.to_pylist(), strict=True):
-                    self.counts[text] = self.counts.get(text, 0) + count
+                self.counts.update(dict(zip(different.to_pylist(), times.to_pylist(), strict=True)))
                 if len(self.counts) > MOST_DIFFERENT:
                     self.counts = None
         if len(self.unparsable) > MOST_DIFFERENT:

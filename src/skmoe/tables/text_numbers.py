@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -110,13 +111,12 @@ def _one_by_one(texts: Any, missing: np.ndarray, decimal: str) -> TextNumbers:
     index = np.array(coded.indices.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64)
     counts = np.bincount(index[index >= 0], minlength=len(different))
     table = np.full(len(different) + 1, np.nan)  # the last one is for values that are missing
-    unparsable: dict[str, int] = {}
-    missing_marks: dict[str, int] = {}
+    unparsable, missing_marks = Counter[str](), Counter[str]()
     grouped, exact = False, Rounded()
     for i, text in enumerate(different):
         stripped = text.strip()
         if stripped.lower() in MISSING_MARKS:
-            missing_marks[stripped] = missing_marks.get(stripped, 0) + int(counts[i])
+            missing_marks[stripped] += int(counts[i])
             continue
         found = _read(stripped, decimal)
         if found is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
@@ -214,8 +215,8 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         no_target = seen.rows - seen.used
         if no_target:
             notes.append(f"{no_target} of {seen.rows} rows have no {outputs} and were left out")
-        costs = {d.name: seen.profiles[d.name].missing + sum(d.missing_marks.values()) for d in decisions if d.column}
-        lacking = listed([f"{name} {count}" for name, count in sorted(costs.items(), key=lambda c: -c[1]) if count])
+        costs = Counter({d.name: d.n_missing for d in decisions if d.n_missing})
+        lacking = listed([f"{name} {count}" for name, count in costs.most_common()])
         if lacking and self.missing == "error":
             raise TableError(Advised(f"missing values: {lacking}", Advice.MISSING))
         if lacking and self.missing == "drop":
