@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from skmoe.arrays.exactness import EXACT, Rounded, rounded
+from skmoe.arrays.exactness import EXACT, rounded
 from skmoe.arrays.namespaces import is_array, to_numpy
 
 __all__ = ["plain_numbers", "unmasked"]
@@ -41,6 +41,9 @@ NAMES = {
     "string": "U",
     "str": "U",
     "large_string": "U",
+    "categor": "O",
+    "enum": "O",
+    "object": "O",
 }
 """Kinds of the types of other libraries, by the beginning of their names."""
 LONG = ("int64", "int128", "decimal")
@@ -99,24 +102,26 @@ Refusal = tuple[type[Exception], str]  # the exception, and the description of t
 
 def _refusal(values: Any) -> Refusal | None:
     """Return the refusal of a column or an array that holds no real numbers, or None."""
-    dtype = getattr(values, "dtype", None)
-    if dtype is None:
-        values = _as_array(values)
-        if values is None:  # ragged lists are refused where they are read
-            return None
-        dtype = values.dtype
-    if not isinstance(dtype, np.dtype):
-        return _refusal_by_name(values, str(dtype).lower())
-    if dtype.kind == "O":
-        return _refusal_of_objects(np.asarray(values))
-    return (ValueError, DESCRIPTIONS[dtype.kind]) if dtype.kind in DESCRIPTIONS else None
+    values = values if hasattr(values, "dtype") else _as_array(values)
+    kind = "" if values is None else _kind(values.dtype)  # ragged lists are refused where they are read
+    if kind != "O":
+        return (ValueError, DESCRIPTIONS[kind]) if kind in DESCRIPTIONS else None
+    held = np.asarray(values)
+    return _refusal_of_objects(held) if held.dtype.kind == "O" else _refusal(held)
+
+
+def _kind(dtype: Any) -> str:
+    """Return the kind of a type as NumPy has it; of pandas, Polars, PyTorch and others by the name of the type."""
+    if isinstance(dtype, np.dtype):
+        return dtype.kind
+    return next((kind for begin, kind in NAMES.items() if str(dtype).lower().startswith(begin)), "")
 
 
 def _refuse_rounding(column: Any, label: str, remedy: str) -> None:
     """Refuse whole numbers that double precision would change, with the number of their column in a table."""
     values = _whole_numbers(column)
-    found = Rounded() if values is None else rounded(values)
-    if not found or values is None:
+    found = rounded(values)
+    if not found:
         return
     if values.ndim == 2 and values.shape[1] > 1:
         number, found = next((i, one) for i in range(values.shape[1]) if (one := rounded(values[:, i])))
@@ -124,18 +129,20 @@ def _refuse_rounding(column: Any, label: str, remedy: str) -> None:
     raise ValueError(f"{label} {found.message}; {remedy}")
 
 
-def _whole_numbers(column: Any) -> np.ndarray | None:
-    """Return values as NumPy holds them without rounding, where there may be long whole numbers among them."""
-    dtype = getattr(column, "dtype", None)
+def _whole_numbers(column: Any) -> np.ndarray:
+    """Return values as NumPy holds them without rounding, or nothing where they cannot be long whole numbers."""
+    nothing, dtype = np.zeros(0), getattr(column, "dtype", None)
     if dtype is None:
         values = _as_array(column)
-        mixed = values is not None and values.dtype.kind == "f" and bool(np.any(np.abs(values) >= EXACT))
+        if values is None:
+            return nothing
+        mixed = values.dtype.kind == "f" and bool(np.any(np.abs(values) >= EXACT))
         return np.asarray(column, dtype=object) if mixed else values  # NumPy makes floats of mixed numbers
     if isinstance(dtype, np.dtype):
         if not (dtype.kind == "O" or (dtype.kind in "iu" and dtype.itemsize >= 8)):
-            return None  # nothing is copied from a GPU
+            return nothing  # nothing is copied from a GPU
     elif not any(name in str(dtype).lower() for name in LONG):
-        return None
+        return nothing
     if is_array(column):
         return to_numpy(column)
     drop_missing = next((drop for drop in ("dropna", "drop_nulls") if hasattr(column, drop)), None)
@@ -147,17 +154,6 @@ def _as_array(values: Any) -> np.ndarray | None:
         return np.asarray(values)
     except (TypeError, ValueError):
         return None
-
-
-def _refusal_by_name(column: Any, name: str) -> Refusal | None:
-    """Return the refusal of a type of pandas, Polars, PyTorch and others, by its name."""
-    for begin, kind in NAMES.items():
-        if name.startswith(begin):
-            return ValueError, DESCRIPTIONS[kind]
-    if name.startswith(("categor", "enum", "object")):
-        values = _as_array(column)
-        return None if values is None else _refusal(values)
-    return None
 
 
 def _refusal_of_objects(values: np.ndarray) -> Refusal | None:
