@@ -65,6 +65,15 @@ def test_array_of_objects_is_encoded_like_its_frame(columns):
     np.testing.assert_array_equal(transformer.transform(X), TableTransformer().fit_transform(frame))
 
 
+def test_lists_of_mixed_values_are_rows_and_columns_of_several_kinds_are_refused():
+    rows = [["a" if i % 3 else None, i if i % 5 else None, i % 2 == 0] for i in range(30)]
+    transformer = TableTransformer().fit(rows)
+    assert transformer.get_feature_names_out().tolist() == ["x0=missing", "x1", "x1=missing", "x2"]
+    assert transformer.transform(rows[:2]).tolist() == [[1, 15, 1, 1], [0, 1, 0, 0]]
+    with pytest.raises(TableError, match="column 'x0' holds values of several kinds"):
+        TableTransformer().fit(np.array([[1, "a"], ["b", 2]] * 9, dtype=object))
+
+
 def test_pipeline_with_another_regressor_is_fitted_tuned_and_validated(columns):
     given, y = columns
     X = pd.DataFrame(given)

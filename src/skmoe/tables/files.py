@@ -96,8 +96,6 @@ class FileTable:
         self.decimal = "." if self._source.dialect is None else self._source.dialect.decimal
         self._exact: set[str] = set()  # columns of text with large numbers, none of which is rounded
 
-    # -- columns ------------------------------------------------------------------------------------------------------
-
     def only(self, columns: Sequence[str]) -> FileTable:
         """Return the table with some of its columns; it is not opened again.
 
@@ -173,8 +171,6 @@ class FileTable:
                 raise TableError(
                     f"column {name!r} of {self.where} holds {kind}, not numbers; leave it out, or encode it first"
                 )
-
-    # -- rows ---------------------------------------------------------------------------------------------------------
 
     @property
     def size(self) -> int:

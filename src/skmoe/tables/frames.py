@@ -62,14 +62,17 @@ def needs_encoder(X: Any, categorical: Any) -> bool:
     return bool(X.isna().to_numpy().any())
 
 
-def as_table(X: Any) -> Any:
-    """Convert a DataFrame to a table of pyarrow, without its index; a table of pyarrow stays what it is."""
+def as_table(X: Any, names: Sequence[str] | None = None) -> Any:
+    """Convert a DataFrame, without its index, or an (n, d) array with names; a table of pyarrow stays what it is."""
     if hasattr(X, "num_rows"):
         return X
     pa, polars, columns = arrow(), type(X).__module__.startswith("polars"), {}
-    for name in X.columns:
+    for name, column in ((name, X[name]) for name in X.columns) if names is None else zip(names, X.T, strict=True):
         try:
-            columns[str(name)] = X[name].to_arrow() if polars else _pandas_column(X[name])
+            if isinstance(column, np.ndarray):
+                columns[name] = pa.array(column, from_pandas=True)
+            else:
+                columns[str(name)] = column.to_arrow() if polars else _pandas_column(column)
         except (pa.ArrowException, OverflowError) as error:
             raise TableError(
                 f"column {name!r} holds values of several kinds, or that are neither numbers, text nor dates "

@@ -14,7 +14,7 @@ import numpy as np
 from skmoe.arrays.exactness import Rounded
 from skmoe.arrays.row_hash import STEP, mixed
 from skmoe.tables.columns import as_texts, is_text, read_numbers
-from skmoe.tables.dates import DAY, FORMATS, as_seconds, date_part, fitting_formats
+from skmoe.tables.dates import DATE_PARTS, DAY, FORMATS, as_seconds, date_part, fitting_formats
 from skmoe.tables.table_errors import arrow
 
 __all__ = ["MOST_DIFFERENT", "ColumnProfile", "DateRange", "RowSample", "median"]
@@ -59,7 +59,7 @@ class RowSample:
 
 @dataclass
 class DateRange:
-    """Dates read in one format: the first of them, and the values of their parts."""
+    """Dates read in one format: the first of them, and two values of each part that takes several."""
 
     first: float = np.inf
     parts: dict[str, set[float]] = field(default_factory=dict)
@@ -71,14 +71,13 @@ class DateRange:
         if different.size == 0:
             return
         self.first = min(self.first, float(np.floor(different[0] / DAY) * DAY))
-        for part in ("year", "month", "weekday"):
-            self.parts.setdefault(part, set()).update(np.unique(date_part(different, part, 0.0)).tolist())
         days = different.astype(np.int64).astype("datetime64[s]").astype("datetime64[D]")
         of_month = (days - days.astype("datetime64[M]")).astype(np.int64)
-        for part, values in (("day", of_month), ("hour", np.mod(different, DAY)), ("days", np.floor(different / DAY))):
+        values = {part: date_part(different, part, 0.0) for part in DATE_PARTS}
+        for part, found in {**values, "days": np.floor(different / DAY), "day": of_month}.items():
             held = self.parts.setdefault(part, set())
             if len(held) < 2:  # only whether there are several is needed
-                held.update(np.unique(values)[:2].tolist())
+                held.update(np.unique(found)[:2].tolist())
 
     def varies(self, part: str) -> bool:
         """Return whether a part takes several values."""

@@ -24,7 +24,7 @@ from skmoe.tables.input_limit import decide_all
 from skmoe.tables.learning import Outputs, TablePass, check_outputs, check_rows_left, profile_rows
 from skmoe.tables.output_columns import OutputColumns
 from skmoe.tables.repeats import find_repeats
-from skmoe.tables.table_errors import TableError, arrow
+from skmoe.tables.table_errors import TableError
 
 __all__ = ["USUAL_DATES", "TableTransformer"]
 
@@ -160,12 +160,10 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         if is_frame(X) or hasattr(X, "num_rows"):
             validate_data(self, X, reset=reset, skip_check_array=True)
             return as_table(X)
+        X = np.array(X, dtype=object) if isinstance(X, list | tuple) else X  # NumPy makes text of mixed values
         how = {"dtype": None, "ensure_all_finite": "allow-nan", "ensure_min_samples": 2 if reset else 1}
         X = validate_data(self, X, reset=reset, **how)
-        pa = arrow()
-        return pa.table(
-            dict(zip(_check_feature_names_in(self), (pa.array(x, from_pandas=True) for x in X.T), strict=True))
-        )
+        return as_table(X, _check_feature_names_in(self))
 
     def learn(
         self, table: Any, target: str | None = None, *, weights: str | None = None, output: OutputColumns | None = None
