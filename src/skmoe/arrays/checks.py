@@ -25,6 +25,7 @@ __all__ = [
     "check_output_columns",
     "check_rows",
     "check_same_rows",
+    "check_table_shape",
     "check_unit_rows",
     "check_varies",
     "check_weight",
@@ -79,10 +80,7 @@ def check_finite(values: Array, name: str) -> None:
 def check_rows(X: Any, y: Any = None, *, finite: bool = True) -> tuple[Array, Array | None]:
     """Return inputs (n, d) and outputs (n,) in the caller's array library, checked to be real, finite and matching."""
     X = as_numbers(X, "X")
-    if X.ndim != 2:
-        raise ValueError(f"X must be a table of shape (n_samples, n_features); got shape {tuple(X.shape)}")
-    if 0 in X.shape:
-        raise ValueError(f"X must have at least one row and one column; got shape {tuple(X.shape)}")
+    check_table_shape(X.shape)
     if finite:
         check_finite(X, "X")
     if y is None:
@@ -91,6 +89,14 @@ def check_rows(X: Any, y: Any = None, *, finite: bool = True) -> tuple[Array, Ar
     if finite:
         check_finite(y, "y")
     return X, y
+
+
+def check_table_shape(shape: tuple[int, ...]) -> None:
+    """Refuse inputs that are no table of at least one row and one column."""
+    if len(shape) != 2:
+        raise ValueError(f"X must be a table of shape (n_samples, n_features); got shape {tuple(shape)}")
+    if 0 in shape:
+        raise ValueError(f"X must have at least one row and one column; got shape {tuple(shape)}")
 
 
 def check_largest(X: Array, y: Array | None, names: Any = None) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from skmoe.arrays.blocks import sum_over_blocks
-from skmoe.arrays.checks import check_same_rows
+from skmoe.arrays.checks import check_same_rows, check_table_shape
 from skmoe.arrays.kinds import plain_numbers
 from skmoe.arrays.namespaces import is_array, to_numpy
 from skmoe.arrays.streamed import Streamed
@@ -138,33 +138,31 @@ def _array(X: Any, names: Any, *, lengths: bool) -> Any:
                 f"columns {text} of the Dask DataFrame do not hold numbers; leave them out, or encode them"
             )
         return _frame_array(X, "X", lengths=lengths)
-    if X.ndim != 2:
-        raise ValueError(f"X must be a table of shape (n_samples, n_features); got shape {X.shape}")
+    check_table_shape(X.shape)
     if names is not None and X.shape[1] != len(names):
         raise ValueError(f"X has {X.shape[1]} columns; the model was fitted to {len(names)}: {list(names)}")
     X = X.rechunk({1: -1})
     return X.compute_chunk_sizes() if lengths and np.isnan(X.shape[0]) else X
 
 
-def _are_names(y: Any) -> bool:
-    """Return whether outputs of several columns are given by their names."""
-    return isinstance(y, list | tuple) and len(y) > 0 and all(isinstance(name, str) for name in y)
+def _names(values: Any) -> list[str]:
+    """Return the names of columns by which outputs or weights are given, if they are."""
+    values = [values] if isinstance(values, str) else values
+    return list(values) if isinstance(values, list | tuple) and all(isinstance(name, str) for name in values) else []
 
 
 def _selected(X: Any, y: Any, weight: Any, names: Any) -> tuple[Any, Any, Any, Any]:
     """Return inputs, outputs, weights and names; columns are selected by name where X is a frame."""
     if not _is_frame(X):
-        if isinstance(y, str) or _are_names(y) or isinstance(weight, str):
+        if _names(y) or _names(weight):
             raise TypeError("y and sample_weight can be column names only where X is a DataFrame")
         return X, y, weight, None
-    others = (y, weight)
-    columns = [str(c) for c in X.columns]
-    named = [b for b in others if isinstance(b, str)] + (list(y) if _are_names(y) else [])
+    columns, named = [str(c) for c in X.columns], [*_names(y), *_names(weight)]
     wanted = list(names) if names is not None else [c for c in columns if c not in named]
     missing = [c for c in [*wanted, *named] if c not in columns]
     if missing:
         raise ValueError(f"the Dask DataFrame has no column {', '.join(map(repr, missing))}; it has {columns}")
-    y, weight = (X[b] if isinstance(b, str) else X[list(b)] if _are_names(b) else b for b in others)
+    y, weight = (X[b if isinstance(b, str) else _names(b)] if _names(b) else b for b in (y, weight))
     return X[wanted], y, weight, wanted
 
 
@@ -202,8 +200,7 @@ def stream(X: Any, y: Any, weight: Any, names: Any, columns: int = 1) -> tuple[A
         _auxiliary(table, y, "y", lengths=True, columns=columns),
         _auxiliary(table, weight, "sample_weight", lengths=True),
     )
-    if 0 in table.shape:
-        raise ValueError(f"X must have at least one row and one column; got shape {table.shape}")
+    check_table_shape(table.shape)
     views = [None if c is None else DaskColumns(c) for c in (table, *others)]
     return *views, names_found
 

@@ -7,6 +7,7 @@ import gzip
 import os
 import secrets
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,7 +29,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     if path.exists() and not path.is_file():  # a pipe or a device is written to, never replaced
         yield path
         return
-    temporary = _temporary_path(path)
+    # a new short name in the same folder, with the suffix by which writers choose a format
+    temporary = path.with_name(f".skmoe-{secrets.token_hex(8)}{''.join(path.suffixes[-2:])[-20:]}")
     temporary.touch(exist_ok=False)  # with the permissions of any new file
     try:
         yield temporary
@@ -50,7 +52,7 @@ def _flush(path: Path) -> None:
         os.close(number)
 
 
-def prove_writable(path: str | os.PathLike[str], what: str, size: int = PROBE_BYTES) -> None:
+def prove_writable(path: str | os.PathLike[str], what: str) -> None:
     """Refuse a place that `replacing` could not write to, by writing a file in its folder, before any long work.
 
     Parameters
@@ -58,13 +60,11 @@ def prove_writable(path: str | os.PathLike[str], what: str, size: int = PROBE_BY
     path : str or path
     what : str
         Name of the caller's option, for messages.
-    size : int
-        Bytes that have to find room.
 
     Raises
     ------
     ValueError
-        If the place is a folder, its folder is not there, or the system refuses the name, the folder or the size.
+        If the place is a folder, its folder is not there, or the system refuses the name, or a file of 1 MiB there.
     """
     shown = visible(os.fspath(path))
     try:
@@ -77,26 +77,13 @@ def prove_writable(path: str | os.PathLike[str], what: str, size: int = PROBE_BY
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         if place.exists() and not place.is_file():
             return  # a pipe or a device
-        _write_probe(place, size)
+        with tempfile.NamedTemporaryFile(dir=place.parent, prefix=".skmoe-") as probe:
+            probe.write(bytes(PROBE_BYTES))
+            probe.flush()
+            os.fsync(probe.fileno())
     except (OSError, RuntimeError) as error:  # links that lead in a circle are a RuntimeError up to Python 3.12
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise ValueError(f"{what}: {shown} cannot be written to ({visible(why)})") from error
-
-
-def _write_probe(place: Path, size: int) -> None:
-    probe = _temporary_path(place)
-    try:
-        with open(probe, "xb") as file:
-            file.write(bytes(size))
-            file.flush()
-            os.fsync(file.fileno())
-    finally:
-        probe.unlink(missing_ok=True)
-
-
-def _temporary_path(path: Path) -> Path:
-    """Return a new short name in the folder of `path`, with its suffix, by which writers choose a format."""
-    return path.with_name(f".skmoe-{secrets.token_hex(8)}{''.join(path.suffixes[-2:])[-20:]}")
 
 
 def kind_to_write(path: str) -> str:
