@@ -7,7 +7,7 @@ bounds a fit does not depend on the units of the table.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -88,17 +88,15 @@ def column_names(which: np.ndarray, names: Sequence[str] | None) -> list[str]:
 def check_sizes(inputs: Span, output: Span | None, names: Sequence[str] | None) -> None:
     """Refuse inputs and outputs whose squares cannot be written, or those of their coefficients."""
     if output is not None:
-        _check_output(output)
-    large = inputs.largest > LARGEST
-    small = (inputs.width > 0) & (inputs.width < SMALLEST)
-    for which, what, sizes in ((large, "are as large as", inputs.largest), (small, "spread only over", inputs.width)):
-        if np.any(which):
-            size = float(sizes[which][0])
-            raise ValueError(
-                f"X has columns whose numbers {what} {size:.2g}: {listed(column_names(which, names))}. Their variances "
-                f"cannot be computed with floating-point numbers; multiply them by 1e{_power(size):+d}, say "
-                f"({_bounds()})"
-            )
+        _refuse_beyond(output, "y holds numbers", "y spreads", lambda which: ", and its variance", "y")
+    which_are = "X has columns whose numbers"
+    _refuse_beyond(
+        inputs,
+        f"{which_are} are",
+        f"{which_are} spread",
+        lambda which: f": {listed(column_names(which, names))}. Their variances",
+        "them",
+    )
     if output is None:
         return
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
@@ -113,26 +111,20 @@ def check_sizes(inputs: Span, output: Span | None, names: Sequence[str] | None) 
         )
 
 
-def _check_output(output: Span) -> None:
-    largest, width = float(output.largest[0]), float(output.width[0])
-    for bad, what, size in (
-        (largest > LARGEST, "holds numbers as large as", largest),
-        (0 < width < SMALLEST, "spreads only over", width),
+def _refuse_beyond(span: Span, are: str, spread: str, whose: Callable[[np.ndarray], str], it: str) -> None:
+    """Refuse columns whose squares cannot be written, in words that say whose they are."""
+    small = (span.width > 0) & (span.width < SMALLEST)
+    for which, sizes, found in (
+        (span.largest > LARGEST, span.largest, f"{are} as large as"),
+        (small, span.width, f"{spread} only over"),
     ):
-        if bad:
+        if np.any(which):
+            size = float(sizes[which][0])
+            power = min(300, -int(np.floor(np.log10(min(size, np.finfo(float).max)))))  # brings them to about one
             raise ValueError(
-                f"y {what} {size:.2g}, and its variance cannot be computed with floating-point numbers; multiply y by "
-                f"1e{_power(size):+d}, say ({_bounds()})"
+                f"{found} {size:.2g}{whose(which)} cannot be computed with floating-point numbers; multiply {it} by "
+                f"1e{power:+d}, say (from {SMALLEST:g} to {LARGEST:g} they can be used)"
             )
-
-
-def _power(size: float) -> int:
-    """Return the power of ten that brings numbers of a size to about one."""
-    return min(300, -int(np.floor(np.log10(min(size, np.finfo(float).max)))))
-
-
-def _bounds() -> str:
-    return f"from {SMALLEST:g} to {LARGEST:g} they can be used"
 
 
 def check_without_intercept(span: Span, origin: np.ndarray, names: Sequence[str] | None, model: str) -> None:
