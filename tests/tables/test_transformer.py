@@ -100,6 +100,13 @@ def test_clone_keeps_settings_and_forgets_the_table(columns):
     assert transformer.get_feature_names_out()[0] == "kind=brick"
 
 
+def test_settings_that_are_none_are_refused():
+    X = pd.DataFrame({"kind": np.resize(["a", "b"], 40)})
+    for how in ({"missing": "guess"}, {"unseen": "guess"}, {"dates": ["minute"]}, {"categorical": "kind"}):
+        with pytest.raises(TableError, match=f"{next(iter(how))} must be .*; got "):
+            TableTransformer(**how).fit(X)
+
+
 def test_columns_that_number_the_rows_are_left_out_unless_they_are_named(columns):
     X = pd.DataFrame({"id": np.arange(240), "x": columns[1]})
     assert TableTransformer().fit(X).get_feature_names_out().tolist() == ["x"]

@@ -289,10 +289,7 @@ class TableEncoder:
         dict
             Values that JSON can hold.
         """
-        plain = asdict(self)
-        for name in OF_THE_TABLE:
-            del plain[name]
-        return plain
+        return {name: value for name, value in asdict(self).items() if name not in OF_THE_TABLE}
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> TableEncoder:

@@ -35,8 +35,8 @@ class TableTransformer(TransformerMixin, BaseEstimator):
     """Turn a table of numbers, text, dates and missing values into numbers.
 
     Numbers and yes/no become one input, categories one input each but the first, dates one for each part. Columns that
-    are constant, repeat others exactly, or hold nothing that can be used are left out. `MoERegressor`,
-    `MoEClassifier` and the command line encode their tables by it.
+    are constant, repeat others exactly, or hold nothing that can be used are left out; the notes of `encoder_` say
+    which. `MoERegressor`, `MoEClassifier` and the command line encode their tables by it.
 
     Parameters
     ----------
@@ -203,8 +203,7 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         names = self._inputs_in(opened, outputs)
         seen = profile_rows(opened, names, outputs.needed, self._forced, self.reference or {})
         check_outputs(seen, outputs)
-        able = names if self.columns is None else ()
-        counters = [name for name in able if counts_rows(seen.profiles[name], opened.nameless)]
+        counters = [n for n in names if self.columns is None and counts_rows(seen.profiles[n], opened.nameless)]
         profiles = [seen.profiles[name] for name in names if name not in counters]
         decisions, crowded = decide_all(profiles, self.missing, self.dates)
         bad_columns(opened.where, decisions)
@@ -243,7 +242,11 @@ class TableTransformer(TransformerMixin, BaseEstimator):
 
     @property
     def _forced(self) -> list[str]:
-        return [] if isinstance(self.categorical, str) else [str(name) for name in self.categorical]
+        if isinstance(self.categorical, str):
+            if self.categorical != "auto":
+                raise TableError(f"categorical must be 'auto' or a list of columns; got {self.categorical!r}")
+            return []
+        return [str(name) for name in self.categorical]
 
     def _inputs_in(self, table: FileTable, outputs: Outputs) -> list[str]:
         """Return the names of the inputs; refuse columns that the table does not have."""
@@ -286,8 +289,7 @@ class TableTransformer(TransformerMixin, BaseEstimator):
             left = f"leaving out rows that lack a value would leave {seen.used} of {before.used} rows"
             raise TableError(Advised(f"{left}; rows that lack a value, by column: {lacking}", Advice.MISSING))
         dropped = f"{before.used - seen.used} of {before.used} rows were dropped"
-        note = f"rows that lack a value, by column: {lacking}; {dropped}"
-        return seen, [*left_out, *again], note, crowded
+        return seen, [*left_out, *again], f"rows that lack a value, by column: {lacking}; {dropped}", crowded
 
 
 def _is_text(decision: Decision, seen: TablePass) -> bool:
