@@ -6,7 +6,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 
 from skmoe.arrays.blocks import sum_over_blocks
 from skmoe.arrays.kinds import plain_numbers
@@ -47,19 +47,13 @@ def as_numbers(values: Any, name: str) -> Array:
     if isinstance(values, Streamed):
         return values
     values = plain_numbers(values, name)
-    if not is_array(values):
+    if not is_array(values) or getattr(values.dtype, "kind", "f") == "O":
+        every = {"ensure_2d": False, "allow_nd": True, "ensure_all_finite": False, "ensure_min_samples": 0}
         try:
-            values = np.asarray(values)
-        except ValueError as error:
+            values = check_array(values, input_name=name, ensure_min_features=0, **every)
+        except (TypeError, ValueError) as error:
             raise ValueError(f"{name} could not be read as an array of numbers: {error}") from error
     xp = array_namespace(values)
-    if getattr(values.dtype, "kind", "f") == "O":
-        try:
-            values = values.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"{name} holds values that are not numbers ({error}); encode text and categories first"
-            ) from error
     if not xp.isdtype(values.dtype, "real floating"):
         values = xp.astype(values, xp.float64)
     return values
