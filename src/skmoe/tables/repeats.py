@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -76,10 +76,10 @@ def find_repeats(columns: Sequence[Column], chunks: Iterator[np.ndarray]) -> Rep
         alike = [part for part in parts if part.several is several]
         codes = [_in_order(part.values(X)) if several else part.values(X) for part in alike]
         found = repeated_pairs(np.column_stack(codes)) if len(alike) > 1 else []
-        pairs += [_Pair.of(alike[i], alike[j], X) for i, j in found]
+        pairs += [(alike[i], alike[j], _rule(alike[i], alike[j], X)) for i, j in found]
     for chunk in chunks if pairs else ():
-        pairs = [pair for pair in pairs if pair.holds(chunk)]
-    return _left_out(columns, pairs)
+        pairs = [pair for pair in pairs if pair[2](chunk)]
+    return _left_out(columns, [(stays, goes) for stays, goes, _ in pairs])
 
 
 def _parts(columns: Sequence[Column]) -> list[_Part]:
@@ -100,37 +100,26 @@ def _in_order(codes: np.ndarray) -> np.ndarray:
     return np.argsort(np.argsort(where))[back].astype(float)
 
 
-@dataclass(frozen=True)
-class _Pair:
-    """A part that stays, one that repeats it, and by which values the second follows from the first."""
-
-    stays: _Part
-    goes: _Part
-    known: tuple[np.ndarray, np.ndarray]
-    tolerance: float
-
-    @classmethod
-    def of(cls, stays: _Part, goes: _Part, X: np.ndarray) -> _Pair:
-        """Learn the pair from some rows: from all categories, or the smallest and the largest number."""
-        a, b = stays.values(X), goes.values(X)
-        _, where = np.unique(a, return_index=True)
-        where = where if stays.several else where[[0, -1]]
-        return cls(stays, goes, (a[where], b[where]), SAME * float(np.std(b)))
-
-    def holds(self, X: np.ndarray) -> bool:
-        """Return whether the pair holds in other rows; it does not for categories that were not there before."""
-        a, b = self.stays.values(X), self.goes.values(X)
-        x, y = self.known
-        if self.stays.several:
-            return bool(np.all(np.isin(a, x)) and np.array_equal(y[np.searchsorted(x, a)], b))
-        return bool(np.all(np.abs(y[0] + (a - x[0]) * ((y[1] - y[0]) / (x[1] - x[0])) - b) <= self.tolerance))
+def _rule(stays: _Part, goes: _Part, X: np.ndarray) -> Callable[[np.ndarray], bool]:
+    """Learn from some rows by which values one part follows from another; return the test of it in other rows."""
+    a, b = stays.values(X), goes.values(X)
+    _, where = np.unique(a, return_index=True)
+    if stays.several:  # of categories that were not there before it does not hold
+        x, y = a[where], b[where]
+        return lambda X: bool(
+            np.all(np.isin(stays.values(X), x))
+            and np.array_equal(y[np.searchsorted(x, stays.values(X))], goes.values(X))
+        )
+    low, high = where[[0, -1]]
+    slope, tolerance = (b[high] - b[low]) / (a[high] - a[low]), SAME * float(np.std(b))
+    return lambda X: bool(np.all(np.abs(b[low] + (stays.values(X) - a[low]) * slope - goes.values(X)) <= tolerance))
 
 
-def _left_out(columns: Sequence[Column], pairs: Sequence[_Pair]) -> Repeats:
+def _left_out(columns: Sequence[Column], pairs: Sequence[tuple[_Part, _Part]]) -> Repeats:
     kept: dict[int, Column] = dict(enumerate(columns))
-    gone: list[_Pair] = []
-    for pair in pairs:
-        goes, column = pair.goes, kept.get(pair.goes.column)
+    gone: list[tuple[_Part, _Part]] = []
+    for stays, goes in pairs:
+        column = kept.get(goes.column)
         if column is None:
             continue
         if goes.of_missing:
@@ -139,7 +128,7 @@ def _left_out(columns: Sequence[Column], pairs: Sequence[_Pair]) -> Repeats:
             kept[goes.column] = replace(column, parts=tuple(part for part in column.parts if part != goes.of_date))
         else:
             del kept[goes.column]
-        gone.append(pair)
-    named = listed([f"{pair.goes.name} ({pair.stays.name})" for pair in gone])
+        gone.append((stays, goes))
+    named = listed([f"{goes.name} ({stays.name})" for stays, goes in gone])
     notes = [f"left out, since in every row they repeat what stands in brackets: {named}"] if gone else []
-    return tuple(kept.values()), [pair.goes.name for pair in gone], notes
+    return tuple(kept.values()), [goes.name for _, goes in gone], notes
