@@ -210,7 +210,7 @@ def test_prediction_without_the_exposure_is_for_one(measured, rates):
     np.testing.assert_allclose(over[keep].astype(float), (one.astype(float) * table["days"])[keep], rtol=1e-6)
 
 
-def test_report_judges_counts_over_their_exposures(measured, rates):
+def test_report_evaluates_counts_over_their_exposures(measured, rates):
     folder = measured
     result = run("report", folder / "v.skmoe", folder / "rows.csv", "--html", folder / "r.html", "--folds", 2)
     assert result.exit_code == 0

@@ -1,4 +1,4 @@
-"""``skmoe report`` judges a model on rows held out, whichever table it is given; ``skmoe demo`` shows the best."""
+"""``skmoe report`` evaluates a model on rows held out, whichever table it is given; ``skmoe demo`` shows the best."""
 
 import re
 
@@ -54,7 +54,7 @@ def test_weights_of_the_fit_are_those_of_its_report(tmp_path, monkeypatch, strea
         assert "Rows count by their weights, in these fits and in the errors." in page.read_text()
 
 
-def test_report_judges_the_model_on_a_table_that_it_has_not_seen(walk, new, tmp_path):
+def test_report_evaluates_the_model_on_a_table_that_it_has_not_seen(walk, new, tmp_path):
     result = run("report", walk[0] / "m.skmoe", new, "--html", tmp_path / "r.html")
     assert result.exit_code == 0, result.output
     assert "new.csv is not the table of the fit, which had 387 rows" in result.stderr
@@ -91,7 +91,7 @@ def test_demo_shows_regimes_as_ranges_and_errors_beside_boosting(tmp_path):
     assert "gradient boosting" in errors
     covered = int(re.search(r"mixture of experts [\d.]+ [\d.]+ (\d+)%", said)[1])
     assert abs(covered - 90) <= 6  # three standard errors of 258 rows
-    assert "Concrete: which law holds where" in (tmp_path / "r.html").read_text()
+    assert "Concrete: which regression holds where" in (tmp_path / "r.html").read_text()
 
 
 def test_report_of_a_table_read_in_blocks_is_from_some_of_its_rows(tmp_path, monkeypatch):

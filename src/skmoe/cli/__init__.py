@@ -31,7 +31,7 @@ def main(
     context: typer.Context,
     version: bool = typer.Option(False, "--version", help="Print the version and leave."),
 ) -> None:
-    """Mixture-of-experts regression: which simple law holds where, how sure it is, and honest predictions.
+    """Mixtures of experts: regimes of a table, their coefficients with standard errors, predictions with intervals.
 
     Example: skmoe demo
     """

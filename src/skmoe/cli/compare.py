@@ -1,4 +1,4 @@
-"""``skmoe compare``: cross-validation of the mixture beside what else one might use."""
+"""``skmoe compare``: cross-validation of the mixture beside other methods."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from skmoe.cli import methods, outputs, tables
+from skmoe.cli.advice import relation_lines
 from skmoe.cli.failures import UNRELIABLE
 from skmoe.cli.models import fit_watched, parse_experts, parse_noise
 from skmoe.cli.outputs import CLASSES, COUNTS, ONE_COLUMN
-from skmoe.cli.relations import relation_lines
 from skmoe.cli.shell import note, print_json, print_table
 
 __all__ = ["compare"]
@@ -21,7 +21,7 @@ def compare(
     target: tables.Target,
     experts: methods.Experts = "auto",
     family: Annotated[
-        str, typer.Option(help=f"Law of the target: {', '.join(ONE_COLUMN)}; classes compares classifiers.")
+        str, typer.Option(help=f"Distribution of the target: {', '.join(ONE_COLUMN)}; classes compares classifiers.")
     ] = "gaussian",
     exposure: outputs.Exposure = None,
     noise: methods.Noise = "per-expert",

@@ -1,4 +1,4 @@
-"""``skmoe demo``: the whole walk on a real table that comes with the package."""
+"""``skmoe demo``: fit, evaluation and report of a real table that comes with the package."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def demo(
     _print_regimes(console, model, X, f"{model.n_experts_} regimes{chosen} ({time.perf_counter() - start:.0f} s)")
     _print_errors(console, model, (X, y), (X_test, y_test))
     with replacing(out) as beside:
-        title = "Concrete: which law holds where"
+        title = "Concrete: which regression holds where"
         write(model, beside, X, y, title=title, target=TARGET, test=(X_test, y_test))
     console.print(f"\nPictures, coefficients and standard errors are in {shown(out)}", markup=False)
     console.print("The table is UCI data set 165 (I-Cheng Yeh, CC BY 4.0)")
@@ -63,7 +63,7 @@ def demo(
 
 
 def _print_regimes(console: Any, model: Any, X: Any, title: str) -> None:
-    """Where each expert holds, as ranges, and what it says there."""
+    """Print where each expert holds, as ranges, and its effects there."""
     from rich.padding import Padding
     from rich.text import Text
 
@@ -73,15 +73,15 @@ def _print_regimes(console: Any, model: Any, X: Any, title: str) -> None:
 
     console.print(title)
     regimes = describe_regimes(model, X.X) or ()
-    laws = effects_in_words(model, support_of(model, X.X, model.gate_proba(X), regimes), regimes, "strength")
-    for i, (regime, law) in enumerate(zip(regimes, laws, strict=True)):
+    of_experts = effects_in_words(model, support_of(model, X.X, model.gate_proba(X), regimes), regimes, "strength")
+    for i, (regime, effects) in enumerate(zip(regimes, of_experts, strict=True)):
         console.print()
         console.print(Padding(Text(f"Expert {i + 1}: {regime.where}", style="bold"), INDENT))
-        console.print(Padding(Text(f"{100 * regime.share:.0f}% of the rows; {law}"), INDENT))
+        console.print(Padding(Text(f"{100 * regime.share:.0f}% of the rows; {effects}"), INDENT))
 
 
 def _print_errors(console: Any, model: Any, fitted: tuple[Any, Any], held_out: tuple[Any, Any]) -> None:
-    """Errors and coverage on rows held out, beside methods fitted to the same rows."""
+    """Print errors and coverage on rows held out, beside those of methods fitted to the same rows."""
     from dataclasses import replace
 
     from rich import box

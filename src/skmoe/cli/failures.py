@@ -1,4 +1,4 @@
-"""What went wrong in a command, as one line and an exit code; a traceback is shown only where it is asked for."""
+"""Errors of a command as one line and an exit code; a traceback is shown only where it is asked for."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class NotWrittenError(OSError):
 
 
 def shown(text: str, *, keep: str = "") -> str:
-    """A text as a terminal may be given it, see `skmoe.arrays.visible`; most texts need no import for that."""
+    """Return a text as a terminal may be given it, see `skmoe.arrays.visible`; most texts need no import for that."""
     if text.isprintable():
         return text
     from skmoe.arrays.visible import visible
@@ -48,17 +48,16 @@ def shown(text: str, *, keep: str = "") -> str:
 
 
 def exit_code_of(error: Exception) -> int:
-    """Exit code of a command that ended with an exception."""
+    """Return the exit code of a command that ended with an exception."""
     if isinstance(error, NotWrittenError) or (isinstance(error, OSError) and error.errno in OF_THE_MACHINE):
         return FAILED
     return MISTAKE if isinstance(error, ClickError | ValueError | OSError | ImportError) else FAILED
 
 
 def one_line(error: Exception) -> str:
-    """What an exception says, in one line without characters that would steer the terminal."""
-    in_words = getattr(error, "format_message", None)  # typer's own errors have it
-    if in_words is not None:
-        text = in_words()
+    """Return the message of an exception, in one line without characters that would steer the terminal."""
+    if hasattr(error, "format_message"):  # typer's own errors have it
+        text = error.format_message()
     elif isinstance(error, OSError) and error.strerror:
         text = f"{error.strerror}: {error.filename}" if error.filename else error.strerror
     elif isinstance(error, MemoryError):
@@ -71,7 +70,7 @@ def one_line(error: Exception) -> str:
 
 
 def save_or_keep(model: MoERegressor, path: str) -> None:
-    """Save a model; where that fails keep it elsewhere, and say where: the fit may have taken hours."""
+    """Save a model; where that fails keep it elsewhere, and name the place: the fit may have taken hours."""
     try:
         model.save(path)
     except OSError as error:
@@ -83,7 +82,7 @@ def save_or_keep(model: MoERegressor, path: str) -> None:
 
 
 def _keep(model: MoERegressor) -> str | None:
-    """Where a model was written instead: the first of a few folders that takes it."""
+    """Save a model to the first of a few folders that takes it, and return its path."""
     import tempfile
     from pathlib import Path
 

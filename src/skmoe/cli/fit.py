@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from skmoe.cli import methods, outputs, tables
-from skmoe.cli.advice import worded
+from skmoe.cli.advice import fit_lines, worded
 from skmoe.cli.failures import UNRELIABLE, save_or_keep
 from skmoe.cli.models import (
     as_json,
@@ -23,7 +23,6 @@ from skmoe.cli.models import (
     parse_penalty,
 )
 from skmoe.cli.outputs import CLASSES, FAMILY_NAMES
-from skmoe.cli.relations import fit_lines
 from skmoe.cli.shell import check_output, check_page_name, note, print_json, print_table, say
 
 __all__ = ["fit"]
@@ -44,7 +43,7 @@ def fit(
     ] = None,
     experts: methods.Experts = "auto",
     family: Annotated[
-        str, typer.Option(help=f"Law of the target: {', '.join(FAMILY_NAMES)}; classes fits a classifier.")
+        str, typer.Option(help=f"Distribution of the target: {', '.join(FAMILY_NAMES)}; classes fits a classifier.")
     ] = "gaussian",
     exposure: outputs.Exposure = None,
     trials: outputs.Trials = None,
@@ -109,8 +108,8 @@ def fit(
     how = written.settings(n_experts)
     if method == "spectral" and (gate_columns or expert_columns):
         raise ValueError("--method spectral takes no --gate-columns or --expert-columns; use --method auto")
-    told = outputs.OutputOptions(family, exposure, trials, lower, upper)
-    told.check((*FAMILY_NAMES, CLASSES))
+    output = outputs.OutputOptions(family, exposure, trials, lower, upper)
+    output.check((*FAMILY_NAMES, CLASSES))
     _check_method(family, method)
     out = out or f"{'model' if data == '-' else Path(data).name.partition('.')[0]}.skmoe"
     check_output(out, "--out", data)
@@ -135,7 +134,7 @@ def fit(
         missing=missing,
         unseen=unseen,
         dates=dates,
-        output=told.columns(table.names),
+        output=output.columns(table.names),
         reference=reference,
     )
     gate, experts_see = (
@@ -143,8 +142,8 @@ def fit(
         for written, option in ((gate_columns, "--gate-columns"), (expert_columns, "--expert-columns"))
     )
     X, y, weight = tables.rows_of(table, encoder)
-    if family == "gaussian" and (said := _few_values(target, y)):
-        note(said)
+    if family == "gaussian" and (text := _few_values(target, y)):
+        note(text)
 
     from skmoe import MoEClassifier, MoERegressor
     from skmoe.inference.held_out import stability_text
@@ -201,7 +200,7 @@ def fit(
 
 
 def _score(model: Any, X: Any, y: Any, weight: Any) -> dict[str, float]:
-    """R2, or accuracy of a classifier and of its most frequent class, on the rows of the fit.
+    """Return R2, or accuracy of a classifier and of its most frequent class, on the rows of the fit.
 
     Rows that are streamed count alike. Nothing for outputs of several columns.
     """
@@ -221,7 +220,7 @@ def _score(model: Any, X: Any, y: Any, weight: Any) -> dict[str, float]:
 
 
 def _few_values(target: str, y: Any) -> str:
-    """What to say of a target of few whole numbers, which may be classes or counts; empty for others."""
+    """Return a note on a target of few whole numbers, which may be classes or counts; empty for others."""
     import numpy as np
 
     values = np.unique(y) if isinstance(y, np.ndarray) else np.empty(0)

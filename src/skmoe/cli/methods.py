@@ -1,4 +1,4 @@
-"""Options that say how a model is learned, as settings of the estimator."""
+"""Options of learning, as settings of the estimator."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ MaxExperts = Annotated[int, typer.Option(min=1, help="The largest number that --
 Noise = Annotated[str, typer.Option(help="shared, per-expert or a known noise scale.")]
 Average = Annotated[int, typer.Option(min=0, max=1000, help="Models that share in predictions; 0 for the best alone.")]
 Method = Annotated[str, typer.Option(help="auto, spectral (the paper's two algorithms) or joint-em.")]
-InputLaw = Annotated[str, typer.Option(help="Law of the inputs: auto, gaussian, mixture or standard (Gaussian).")]
+InputLaw = Annotated[
+    str, typer.Option(help="Distribution of the inputs: auto, gaussian, mixture or standard (Gaussian).")
+]
 Moments = Annotated[
     str | None, typer.Option(help="For --method spectral: regression (ours, default) or plain (the paper's).")
 ]
@@ -49,7 +51,7 @@ StepSize = Annotated[float | None, typer.Option(help="For --gate-method gradient
 
 
 class MethodOptions(NamedTuple):
-    """What was written on the command line; None where nothing was."""
+    """Options as they were written; None for those that were not."""
 
     method: str
     input_law: str
@@ -60,7 +62,7 @@ class MethodOptions(NamedTuple):
     step_size: float | None
 
     def settings(self, n_experts: int | str) -> dict[str, Any]:
-        """Settings of `MoERegressor`; mistakes are told in the words of the command line, before a table is read."""
+        """Return settings of `MoERegressor`; mistakes are refused before a table is read."""
         _check("--method", self.method, METHODS)
         _check("--input-law", self.input_law, LAWS)
         if self.method != "auto" and n_experts == "auto":
@@ -69,7 +71,7 @@ class MethodOptions(NamedTuple):
         return {"method": self.method, "input_law": law, "spectral_options": self._spectral()}
 
     def _spectral(self) -> dict[str, Any] | None:
-        """The options of "spectral" that were written, or None."""
+        """Return the options of "spectral" that were written, or None."""
         names = ("moments", "decomposition", "gate_method", "radius", "step_size")
         given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         if not given:

@@ -1,7 +1,8 @@
-"""Between the words of the command line and the estimator: settings, fitting with progress, opening a model."""
+"""Settings of the estimator as they are written, fitting with progress, models from files and as JSON."""
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ __all__ = [
     "fit_watched",
     "held_out_lines",
     "named",
+    "number_in",
     "open_model",
     "parse_calibration",
     "parse_experts",
@@ -28,7 +30,7 @@ __all__ = [
 
 
 def parse_experts(text: str) -> int | str:
-    """The number of experts, or "auto"."""
+    """Return the number of experts, or "auto"."""
     if text == "auto":
         return text
     try:
@@ -40,36 +42,35 @@ def parse_experts(text: str) -> int | str:
     return number
 
 
-def _number(text: str) -> float:
-    """A number, NaN where the text is none."""
+def number_in(text: str) -> float:
+    """Return a finite number, NaN where the text is none."""
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
-        return float("nan")
+        return math.nan
+    return number if math.isfinite(number) else math.nan
 
 
 def parse_noise(text: str) -> float | str:
-    """A kind of noise, or its known scale."""
+    """Return a kind of noise, or its known scale."""
     if text in ("shared", "per-expert"):
         return text
-    number = _number(text)
-    if not 0 < number < float("inf"):
+    if not number_in(text) > 0:
         raise ValueError(f"--noise must be shared, per-expert or a positive number; got {text!r}")
-    return number
+    return number_in(text)
 
 
 def parse_penalty(text: str) -> float | str:
-    """A strength of the penalty, or "auto"."""
+    """Return the penalty, or "auto"."""
     if text == "auto":
         return text
-    number = _number(text)
-    if not 0 <= number < float("inf"):
+    if not number_in(text) >= 0:
         raise ValueError(f"--penalty must be auto or a number of at least 0; got {text!r}")
-    return number
+    return number_in(text)
 
 
 def parse_calibration(text: str) -> str | None:
-    """How intervals are corrected: "loo", or None for "none"."""
+    """Return the kind of calibration of intervals: "loo", or None for "none"."""
     if text not in ("loo", "none"):
         raise ValueError(f"--calibration must be loo or none; got {text!r}")
     return None if text == "none" else text
@@ -79,14 +80,14 @@ def fit_watched(model: MoERegressor, X: Any, y: Any, weight: Any = None, *, what
     """Fit a model, showing how far it is."""
     from skmoe.inference import RelationWarning
 
-    with watching(what) as tell, warnings.catch_warnings():
-        warnings.simplefilter("ignore", RelationWarning)  # they are told in the words of the command line
-        model.set_params(verbose=tell).fit(X, y, sample_weight=weight)
+    with watching(what) as show, warnings.catch_warnings():
+        warnings.simplefilter("ignore", RelationWarning)  # they are reported in the words of the command line
+        model.set_params(verbose=show).fit(X, y, sample_weight=weight)
     return model.set_params(verbose=0)
 
 
 def open_model(path: str) -> tuple[MoERegressor, TableEncoder]:
-    """A saved model, and how the columns of a table become its inputs."""
+    """Load a model, and the encoder that turns the columns of a table into its inputs."""
     import skmoe
     from skmoe.tables import TableEncoder
     from skmoe.tables.columns import Column
@@ -101,7 +102,7 @@ def open_model(path: str) -> tuple[MoERegressor, TableEncoder]:
 
 
 def as_json(model: MoERegressor) -> dict[str, Any]:
-    """A fitted model for machines."""
+    """Return a fitted model as values that JSON can hold."""
     from skmoe.inference import describe_regimes
 
     names, regimes = list(model.encoded_feature_names_), describe_regimes(model) or ()
@@ -166,7 +167,7 @@ def _scale(model: MoERegressor, i: int) -> dict[str, Any]:
 
 
 def held_out_lines(model: MoERegressor) -> list[str]:
-    """What held-out rows and other models say of a fit, a sentence a line."""
+    """Describe a fit by held-out rows and by other models of the same rows, a sentence a line."""
     from skmoe.inference import held_out
 
     ties = [f"{text}." for text in (held_out.limit_text(model), *held_out.near_tie_texts(model)) if text]
@@ -176,7 +177,7 @@ def held_out_lines(model: MoERegressor) -> list[str]:
 
 
 def named(X: np.ndarray, encoder: TableEncoder) -> EncodedTable:
-    """Inputs as a model fitted to a table takes them."""
+    """Return inputs as a model fitted to a table takes them."""
     from skmoe.tables import EncodedTable
 
     return EncodedTable(X, encoder.features, encoder)

@@ -1,11 +1,14 @@
-"""Options that say what a target is: its family, and columns that tell of it beside the target itself."""
+"""Options of the target: its family, and auxiliary columns such as exposures and bounds."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
+
+from skmoe.cli.models import number_in
 
 if TYPE_CHECKING:
     from skmoe.tables.output_columns import OutputColumns
@@ -33,7 +36,7 @@ Upper = Annotated[str | None, typer.Option(help="Upper bound of the target, like
 
 
 class OutputOptions(NamedTuple):
-    """What was written on the command line; None where nothing was."""
+    """Options as they were written; None for those that were not."""
 
     family: str
     exposure: str | None = None
@@ -59,7 +62,7 @@ class OutputOptions(NamedTuple):
             )
 
     def columns(self, names: Sequence[str]) -> OutputColumns | None:
-        """What stands beside the target in a table of these columns."""
+        """Find the auxiliary columns in a table of these columns."""
         from skmoe.tables.output_columns import OutputColumns, OutputLayout
 
         for option, name in (("--exposure", self.exposure), ("--trials", self.trials)):
@@ -78,13 +81,9 @@ class OutputOptions(NamedTuple):
 
 
 def _bound(text: str | None, names: Sequence[str], option: str) -> str | float | None:
-    """The name of a column, or a number."""
+    """Return the name of a column, or a number."""
     if text is None or text in names:
         return text
-    try:
-        number = float(text)
-    except ValueError:
-        number = float("nan")
-    if not abs(number) < float("inf"):
+    if math.isnan(number := number_in(text)):
         raise ValueError(f"{option} must be a number or a column of the table, {', '.join(names[:12])}; got {text!r}")
     return number

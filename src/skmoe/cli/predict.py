@@ -34,7 +34,7 @@ def predict(
     gate: Annotated[bool, typer.Option("--gate", help="Add the probability of each expert.")] = False,
     unseen: Annotated[
         str | None,
-        typer.Option(help="Categories not there in fitting: other, empty or error; by default as skmoe fit was told."),
+        typer.Option(help="Categories not there in fitting: other, empty or error; by default as in skmoe fit."),
     ] = None,
     separator: tables.Separator = None,
     decimal: tables.Decimal = None,
@@ -77,25 +77,27 @@ def predict(
     names = ["prediction", *(["lower", "upper"] if interval else [])]
     names += [f"p_{label}" for label in classes] if proba and classes is not None else []
     names += [f"gate_{i + 1}" for i in range(fitted.n_experts_)] if gate else []
+    kinds = [pa.float64()] * len(names)
+    if classes is not None:
+        kinds[0] = pa.array(classes.tolist()).type
     rows = empty = 0
     outside: Outside | None = None
     tally: Counter[str] = Counter()
     place: Any = nullcontext("-") if out == "-" else replacing(out)
-    kinds = [pa.float64()] * len(names)
-    if classes is not None:
-        kinds[0] = pa.array(classes.tolist()).type
     with place as path, writing(str(path), pa.schema(list(zip(names, kinds, strict=True)))) as writer:
         for batch in table.cells([*encoder.names, *([] if exposure is None else [exposure])]):
             X, keep = encoder.encode(batch, unseen=unseen, decimal=table.decimal, tally=tally)
             times = None
             if exposure is not None:
-                X, keep, times = _with_exposure(X, keep, as_numbers(batch.column(exposure), exposure, table.decimal))
-            values = _predictions(fitted, named(X, encoder), interval, gate, proba, times)
-            found = rows_outside(fitted, X) if len(X) else None
-            outside = outside + found if outside is not None and found is not None else outside or found
-            columns = _columns(values, keep, len(names))
-            if classes is not None:
-                columns[0] = _labels(columns[0], classes)
+                times = as_numbers(batch.column(exposure), exposure, table.decimal)
+                able = (times > 0) & (times < float("inf"))
+                X, keep, times = X[able[keep]], keep & able, times[keep & able]
+            columns = [pa.nulls(len(keep), kind) for kind in kinds]
+            if len(X):
+                found = rows_outside(fitted, X)
+                outside = outside + found if outside is not None and found is not None else outside or found
+                predicted = _predictions(fitted, named(X, encoder), interval, gate, proba, times)
+                columns = [_with_gaps(values, keep, kind) for values, kind in zip(predicted, kinds, strict=True)]
             writer.write_batch(pa.record_batch(columns, names=names))
             rows, empty = rows + len(keep), empty + len(keep) - len(X)
     warn_of_unseen(tally)
@@ -109,7 +111,7 @@ def predict(
 
 
 def _exposure_column(encoder: TableEncoder, names: Sequence[str]) -> str | None:
-    """The column of exposures to predict counts over, if the model has one and the table as well."""
+    """Return the column of exposures to predict counts over, if the model has one and the table as well."""
     from skmoe.tables.output_columns import OutputLayout
 
     output = encoder.output
@@ -122,46 +124,25 @@ def _exposure_column(encoder: TableEncoder, names: Sequence[str]) -> str | None:
     return name
 
 
-def _with_exposure(X: np.ndarray, keep: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The rows of a batch that have a positive exposure too: inputs, which rows these are, and exposures."""
-    able = (times > 0) & (times < float("inf"))
-    return X[able[keep]], keep & able, times[keep & able]
-
-
-def _labels(codes: Any, classes: Any) -> Any:
-    """Labels of classes by their numbers, empty where there is none."""
-    from skmoe.tables.table_errors import arrow
-
-    numbers = [None if code is None or code != code else int(code) for code in codes.to_pylist()]
-    labels = classes.tolist()
-    found = [None if number is None else labels[number] for number in numbers]
-    return arrow().array(found, type=arrow().array(labels).type)
-
-
-def _predictions(model: Any, X: Any, interval: float | None, gate: bool, proba: bool, exposure: Any = None) -> Any:
-    """Predictions of some rows, with what was asked for beside them; None where there are no rows."""
-    import numpy as np
-
-    if len(X.X) == 0:
-        return None
+def _predictions(
+    model: Any, X: Any, interval: float | None, gate: bool, proba: bool, exposure: np.ndarray | None
+) -> list[np.ndarray]:
+    """Return the columns of predictions of some rows."""
     if hasattr(model, "classes_"):
         P = model.predict_proba(X)
-        parts = [np.argmax(P, axis=1)[:, None], *([P] if proba else [])]
+        columns = [model.classes_[P.argmax(axis=1)], *(P.T if proba else [])]
     else:
-        law = model.predictive(X, exposure=exposure)
-        parts = [law.mean()[:, None], *([] if interval is None else [law.interval(interval)])]
-    if gate:
-        parts.append(model.gate_proba(X))
-    return np.concatenate(parts, axis=1)
+        predictive = model.predictive(X, exposure=exposure)
+        columns = [predictive.mean(), *([] if interval is None else predictive.interval(interval).T)]
+    return [*columns, *(model.gate_proba(X).T if gate else [])]
 
 
-def _columns(values: Any, keep: Any, width: int) -> list[Any]:
-    """The output's columns, empty where a row was not kept."""
+def _with_gaps(values: np.ndarray, keep: np.ndarray, kind: Any) -> Any:
+    """Return a column of all rows, empty for those that were not kept."""
     import numpy as np
 
     from skmoe.tables.table_errors import arrow
 
-    full = np.full((len(keep), width), np.nan)
-    if values is not None:
-        full[keep] = values
-    return [arrow().array(column, mask=~keep) for column in full.T]
+    column = np.zeros(len(keep), dtype=values.dtype)
+    column[keep] = values
+    return arrow().array(column, type=kind, mask=~keep)

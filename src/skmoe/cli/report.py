@@ -28,7 +28,7 @@ def report(
     ] = None,
     test: Annotated[
         str | None,
-        typer.Option(help="Table of rows held out of the fit, to judge the model by; then DATA is the fit's."),
+        typer.Option(help="Table of rows held out of the fit, to evaluate the model by; then DATA is the fit's."),
     ] = None,
     folds: Annotated[
         int, typer.Option(min=0, help="Folds in which rows of the fit are held out in turn; 0 for none.")
@@ -40,8 +40,8 @@ def report(
     """Write what a model says as one HTML page; with a table, also how well it predicts rows held out.
 
     With the table of the fit, its rows are held out in folds: models like this one, least squares (of a classifier,
-    logistic regression) and boosting are fitted to the others. With another table, the model is judged on its rows as
-    they are.
+    logistic regression) and boosting are fitted to the others. With another table, the model is evaluated on its rows
+    as they are.
 
     Example: skmoe report houses.skmoe houses.csv --html houses.html
     """
@@ -61,14 +61,14 @@ def report(
     )
     if given is not None and held_out is None and not _is_of_the_fit(fitted, given):
         note(
-            f"{data} is not the table of the fit, which had {fitted.record_.rows} rows: the model is judged on its "
-            f"{given.n} rows as rows that it has not seen"
+            f"{data} is not the table of the fit, which had {fitted.record_.rows} rows: the model is evaluated on "
+            f"its {given.n} rows as rows that it has not seen"
         )
         given, held_out = None, given
     from skmoe.report.methods import can_be_evaluated
 
     if given is not None and held_out is None and folds and can_be_evaluated(fitted):
-        note(f"fitting again in {folds} folds, to judge by rows held out (--folds 0 leaves that out)")
+        note(f"fitting again in {folds} folds, to evaluate by rows held out (--folds 0 leaves that out)")
     from skmoe.report import write
     from skmoe.tables.writing import replacing
 
@@ -81,7 +81,7 @@ def report(
 
 
 class _Rows(NamedTuple):
-    """Inputs, outputs and weights of a table, read in blocks; how many there are, and the range of each input.
+    """Inputs, outputs and weights of a table, read in blocks; their number, and the range of each input.
 
     Rows without weight are in none but `n`.
     """
@@ -127,7 +127,7 @@ def _rows(encoder: TableEncoder, table: FileTable, labels: np.ndarray | None) ->
 
 
 def _is_of_the_fit(model: Any, rows: _Rows) -> bool:
-    """Whether rows are those of the fit: as many, over the same range of each input."""
+    """Return whether rows are those of the fit: as many, over the same range of each input."""
     import numpy as np
 
     seen = model.record_.inputs

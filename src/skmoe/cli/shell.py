@@ -1,4 +1,4 @@
-"""What every command shares: errors and notes as single lines, exit codes, progress, tables."""
+"""Shared by all commands: errors and notes as single lines, exit codes, progress, tables."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ SOON, EVERY = 1.0, 10.0  # seconds to the first line of progress where there is 
 
 
 class Shell(TyperGroup):
-    """The group of commands: whatever goes wrong is one line on stderr and a documented exit code, no traceback."""
+    """The group of commands: an error is one line on stderr and a documented exit code, without a traceback."""
 
     def main(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Run a command and leave with its exit code."""
         kwargs["standalone_mode"] = False
         with warnings.catch_warnings():
-            warnings.simplefilter("default")  # what several passes over a table find is said once
+            warnings.simplefilter("default")  # one that several passes over a table give is shown once
             warnings.showwarning = _show
             with _remembering_ctrl_c():
                 code = self._run(*args, **kwargs)
@@ -54,7 +54,7 @@ class Shell(TyperGroup):
             code = super().main(*args, **kwargs)
         except (KeyboardInterrupt, typer.Abort):
             return _interrupted()
-        except BrokenPipeError:  # whoever read our output has seen enough
+        except BrokenPipeError:  # the reader of the output has closed it
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return UNRELIABLE
         except Exception as error:
@@ -79,7 +79,7 @@ _pressed = False
 
 @contextmanager
 def _remembering_ctrl_c() -> Iterator[None]:
-    """Keep in mind that Ctrl-C was pressed: some libraries swallow what it raises, or stumble over it themselves."""
+    """Remember that Ctrl-C was pressed: some libraries swallow the exception, or fail by it themselves."""
     global _pressed
     _pressed = False
     usual = signal.getsignal(signal.SIGINT)
@@ -105,9 +105,9 @@ def _show(message: Warning | str, category: type[Warning], *where: Any, **more: 
         note(message)
 
 
-def note(said: Warning | str) -> None:
-    """Say something on stderr that is not the result, with advice in the words of the command line."""
-    typer.echo(f"skmoe: note: {shown(' '.join(worded(said).split()))}", err=True)
+def note(text: Warning | str) -> None:
+    """Print a note on stderr, with advice in the words of the command line."""
+    typer.echo(f"skmoe: note: {shown(' '.join(worded(text).split()))}", err=True)
 
 
 def say(text: str) -> None:
@@ -116,7 +116,7 @@ def say(text: str) -> None:
 
 
 def terminal(*, stderr: bool = False) -> Any:
-    """A rich console."""
+    """Return a rich console."""
     from rich.console import Console
 
     return Console(stderr=stderr, highlight=False)
@@ -136,26 +136,26 @@ def check_output(path: str, what: str, *inputs: str | None) -> None:
 
 
 def check_page_name(path: str, what: str) -> None:
-    """Refuse a name for a report that does not say that it is HTML, which is all that is written."""
+    """Refuse a name for a report that is not one of HTML, which is all that is written."""
     if not path.lower().endswith((".html", ".htm")):
         raise ValueError(f"{what}: a report is an HTML page, and its name must end in .html or .htm; got {path}")
 
 
 @contextmanager
 def watching(what: str) -> Iterator[Callable[[Any], None]]:
-    """Give a callable for ``MoERegressor(verbose=...)`` that shows how far the fit is: a bar, or lines now and then."""
+    """Give a callback for ``MoERegressor(verbose=...)`` that shows progress: a bar, or a line every few seconds."""
     console = terminal(stderr=True)
     if not console.is_terminal:
         due = time.monotonic() + SOON
 
-        def tell(progress: Any) -> None:
+        def show(progress: Any) -> None:
             nonlocal due
             _stop_if_asked()
             if time.monotonic() > due:
                 due = time.monotonic() + EVERY
                 typer.echo(f"skmoe: {what}: {progress}", err=True)
 
-        yield tell
+        yield show
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -215,7 +215,7 @@ def print_grid(grid: Any, console: Any) -> None:
 
 
 def _in_table(text: str) -> str:
-    """A text as a rich table takes it, without characters that would steer the terminal."""
+    """Return a text as a rich table takes it, without characters that would steer the terminal."""
     from rich.markup import escape
 
     return escape(shown(text, keep="\n"))

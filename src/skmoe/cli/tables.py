@@ -1,4 +1,4 @@
-"""Tables on the command line: options that say how one is read, names of columns, rows in memory or in blocks."""
+"""Tables on the command line: options of reading, names of columns, rows in memory or in blocks."""
 
 from __future__ import annotations
 
@@ -145,14 +145,14 @@ def _numbered(table: FileTable, target: str) -> tuple[FileTable, np.ndarray]:
 
 
 def names_among(written: Sequence[str] | None, known: Sequence[str], option: str) -> list[str]:
-    """Names as they were written after an option: each a whole name, or several split at commas.
+    """Return names as they were written after an option: each a whole name, or several split at commas.
 
     Parameters
     ----------
     written : sequence of str, optional
-        What was written, once for each time that the option was given.
+        Texts, one for each time that the option was given.
     known : sequence of str
-        Names that there are.
+        Columns of the table.
     option : str
         The option, for messages.
 
@@ -174,7 +174,7 @@ def names_among(written: Sequence[str] | None, known: Sequence[str], option: str
 
 
 def inputs_among(written: Sequence[str], table: FileTable, encoder: TableEncoder, option: str) -> list[str]:
-    """Columns as they were written after an option, of which inputs came; `none` alone stands for no column."""
+    """Return columns as they were written after an option, which became inputs; `none` alone stands for no column."""
     if list(written) == ["none"] and "none" not in table.names:
         return []
     names = names_among(written, table.names, option)
@@ -196,7 +196,7 @@ def learn_table(
     output: OutputColumns | None = None,
     reference: Sequence[str] | None = None,
 ) -> TableEncoder:
-    """Decide what the columns of a table become, and say what its owner should know."""
+    """Decide what the columns of a table become, and print notes for its owner."""
     from skmoe.tables.transformer import USUAL_DATES, TableTransformer
 
     transformer = TableTransformer(
@@ -215,7 +215,7 @@ def learn_table(
 
 
 def _references(written: Sequence[str]) -> dict[str, str]:
-    """Columns and their references, of texts such as "kind=house"."""
+    """Return columns and their references, from texts such as "kind=house"."""
     if wrong := next((text for text in written if "=" not in text), None):
         raise ValueError(f"--reference is COLUMN=CATEGORY, such as kind=house; got {wrong!r}")
     parts = (text.partition("=") for text in written)
@@ -223,7 +223,7 @@ def _references(written: Sequence[str]) -> dict[str, str]:
 
 
 def rows_of(table: FileTable, encoder: TableEncoder) -> tuple[EncodedTable, Any, Any]:
-    """Inputs, outputs and weights of a table: held in memory, or read in blocks where they are too many."""
+    """Return inputs, outputs and weights of a table: in memory, or read in blocks where they are too many."""
     if 8 * encoder.n_used * (len(encoder.features) + 1) <= LARGE:
         return encoder.rows(table)
     note(f"{encoder.n_used} rows are read in blocks")
