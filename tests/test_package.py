@@ -65,7 +65,7 @@ def test_wheel_holds_every_file_of_the_package(wheel):
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert package_files(wheel) == sources
-    assert {"skmoe/py.typed", "skmoe/report/page.css", "skmoe/report/templates/gate.html.j2"} <= sources
+    assert {"skmoe/py.typed", "skmoe/report/page.css", "skmoe/report/templates/macros.html.j2"} <= sources
     assert any(name.startswith("skmoe/datasets/data/") for name in sources)
 
 

@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 
+from skmoe.report.records import Cards, Figure, Regime, Table, Text
 from skmoe.tables import EncodedTable, TableEncoder
 from skmoe.tables.columns import Column
 
@@ -41,6 +42,26 @@ def table_with_text(n=400, seed=2):
 
 def up_expert(model):
     return int(np.argmax(model.expert_coef_[:, 2]))
+
+
+def texts(blocks, style=""):
+    return [block.text for block in blocks if isinstance(block, Text) and block.style == style]
+
+
+def cards(blocks):
+    (found,) = (block.cards for block in blocks if isinstance(block, Cards))
+    return found
+
+
+def regime_blocks(blocks):
+    return [block for block in blocks if isinstance(block, Regime)]
+
+
+def captioned(blocks, start, kind=Table | Figure):
+    """The table or figure whose caption begins so, or None."""
+    found = [block for block in blocks if isinstance(block, kind) and block.caption.startswith(start)]
+    assert len(found) <= 1
+    return found[0] if found else None
 
 
 class Outline(HTMLParser):

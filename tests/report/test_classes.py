@@ -11,13 +11,19 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from report.pages import Outline, words_of
+from report.pages import Outline, captioned, cards, regime_blocks, texts, words_of
 from skmoe import MoEClassifier, MoERegressor, plots, report
 from skmoe.report.data import report_data
 from skmoe.report.evaluated import EvaluatedClasses
 from skmoe.report.evaluation import Evaluation, Protocol
 from skmoe.report.methods import of_classes
-from skmoe.report.sections import coefficients, gate, overview, prediction, regimes, trust
+from skmoe.report.records import Figure
+from skmoe.report.sections.coefficients import coefficients, numbers
+from skmoe.report.sections.gate import gate
+from skmoe.report.sections.overview import overview
+from skmoe.report.sections.prediction import prediction
+from skmoe.report.sections.regimes import regimes
+from skmoe.report.sections.trust import checks, trust
 
 
 def answers(n=500, seed=0):
@@ -80,8 +86,7 @@ def test_page_says_what_the_model_says(model, rows, given):
 
 
 def test_odds_ratios_are_those_of_the_summary(model, given):
-    table = coefficients(given).ratios
-    assert table.caption.startswith("Odds ratios, of each class against no")
+    table = captioned(coefficients(given), "Odds ratios, of each class against no")
     told = {(row[0], row[1]): row[8:11] for row in model.summary().rows}
     for term, *cells in table.rows:
         for part, cell in zip(table.columns[1:], cells, strict=True):
@@ -93,16 +98,14 @@ def test_odds_ratios_are_those_of_the_summary(model, given):
 
 
 def report_table(given):
-    from skmoe.report.sections import numbers
-
-    return numbers(given).coefficients.rows
+    return captioned(numbers(given), "All coefficients").rows
 
 
 def test_held_out_rows_and_the_model_alone_are_enough(model):
     tested = report_data(model, None, None, "answer", answers(200, 1), 3)
     assert tested.evaluation.protocol is Protocol.TEST_ALONE
     assert tested.evaluation.mixture.accuracy > 0.7
-    assert "log loss" in prediction(tested).paragraphs[0]
+    assert "log loss" in texts(prediction(tested))[0]
     words = words_of(report.html(model))
     assert "Regimes of y" in words
     assert "rather than no are multiplied by" in words
@@ -120,10 +123,10 @@ def test_trust_says_whether_probabilities_hold(model, monkeypatch, power, verdic
     odds = (p / (1 - p)) ** power
     evaluated = EvaluatedClasses("mixture of experts", y, np.column_stack([1 / (1 + odds), odds / (1 + odds)]))
     monkeypatch.setattr("skmoe.report.methods._mixture_of_classes", lambda *_: evaluated)
-    check = next(c for c in trust(given).checks if c.name == "Probabilities on rows held out")
+    check = next(c for c in checks(given) if c.name == "Probabilities on rows held out")
     assert check.verdict == verdict
     assert said in check.text
-    assert "Reliability on rows held out" in trust(given).calibration.caption
+    assert captioned(trust(given), "Reliability on rows held out")
 
 
 def test_three_classes_and_a_class_of_few_rows(rows):
@@ -134,7 +137,7 @@ def test_three_classes_and_a_class_of_few_rows(rows):
     assert all(method.proba.shape == (120, 3) for method in given.evaluation.methods)
     np.testing.assert_allclose(given.evaluation.mixture.proba.sum(axis=1), 1)
     assert "being unsure rather than no" in words_of(report.html(model, X, y, target="answer", folds=0))
-    assert overview(given).cards[2].name == "Log loss on rows held out"
+    assert cards(overview(given))[2].name == "Log loss on rows held out"
 
 
 def test_a_part_of_one_class_is_said_to_be_too_little():
@@ -152,7 +155,7 @@ def test_levels_of_counts_are_taken_within_the_probability_of_each():
     given = report_data(model, None, None, "visits", (X[500:], y[500:]), 0)
     for coverage in (0.5, 0.9, 0.95):
         assert abs(given.evaluation.mixture.inside(coverage) - coverage) < 0.04
-    assert coefficients(given).ratios.caption.startswith("Rate ratios: by how much one unit more of an input")
+    assert captioned(coefficients(given), "Rate ratios: by how much one unit more of an input")
 
 
 def test_pictures_hold_what_rows_held_out_say(given, monkeypatch):
@@ -166,8 +169,8 @@ def test_pictures_hold_what_rows_held_out_say(given, monkeypatch):
             return make(*arguments, **how)
 
         monkeypatch.setattr(kind, "from_probabilities", keep)
-    assert prediction(given).outputs.caption.startswith("Probability given to the class of answer that came")
-    assert trust(given).calibration is not None
+    assert captioned(prediction(given), "Probability given to the class of answer that came")
+    assert captioned(trust(given), "Reliability on rows held out")
     for proba, y, names in drawn.values():
         np.testing.assert_array_equal(proba, given.evaluation.mixture.proba)
         np.testing.assert_array_equal(y, given.evaluation.mixture.y)
@@ -175,13 +178,15 @@ def test_pictures_hold_what_rows_held_out_say(given, monkeypatch):
 
 
 def test_captions_say_what_is_drawn(given, model, rows):
-    assert coefficients(given).figure.caption.startswith("Odds ratios with 95% intervals, for one standard deviation")
-    assert "the share" not in regimes(given).remark
-    assert regimes(given).cards[0].figures[1].caption.startswith("Probability of yes along its strongest input")
-    assert gate(given).responsibilities.caption.startswith("answer against b")
+    assert captioned(coefficients(given), "Odds ratios with 95% intervals, for one standard deviation", Figure)
+    assert "the share" not in texts(regimes(given), "remark")[0]
+    assert (
+        regime_blocks(regimes(given))[0].figures[1].caption.startswith("Probability of yes along its strongest input")
+    )
+    assert captioned(gate(given), "answer against b")
     alone = MoEClassifier(1).fit(rows[0][["a"]], rows[1])
     one = report_data(alone, rows[0][["a"]], rows[1], "answer", None, 0)
-    assert prediction(one).bands.caption == "Predicted probabilities of answer along a."
+    assert captioned(prediction(one), "Predicted probabilities of answer along a.")
 
 
 def test_outputs_0_and_1_are_evaluated_as_classes(rows):
@@ -189,7 +194,7 @@ def test_outputs_0_and_1_are_evaluated_as_classes(rows):
     model = MoERegressor(2, family="binomial", random_state=0).fit(X, y)
     given = report_data(model, X, y, "answer", None, 3)
     assert isinstance(given.evaluation.mixture, EvaluatedClasses)
-    assert trust(given).checks[1].name == "Probabilities on rows held out"
+    assert checks(given)[1].name == "Probabilities on rows held out"
     words = words_of(report.html(model, X, y, target="answer", folds=3))
     assert "the odds of answer being 1 are multiplied by" in words
     assert "it gives 1 a probability of" in words
@@ -203,8 +208,8 @@ def test_classes_no_better_than_the_base_rate_are_never_fine(model, rows, given,
     methods = (EvaluatedClasses("mixture of experts", y, turned), EvaluatedClasses("logistic regression", y, blind))
     assert methods[0].base_rate == 0.9
     monkeypatch.setitem(given.__dict__, "evaluation", Evaluation(Protocol.TEST, methods, 0, 400))
-    check = trust(given).checks[0]
+    check = checks(given)[0]
     assert check.verdict == "careful"
     assert check.text.startswith("Careful: rows held out are predicted worse than by always naming the most frequent ")
     assert "(10.0% right against 90.0%) and logistic regression (log loss 1.47 against 0.325)." in check.text
-    assert check.text in overview(given).warnings
+    assert check.text in texts(overview(given), "note careful")

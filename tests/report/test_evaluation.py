@@ -10,7 +10,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score, root_mean_squared_error
 from sklearn.model_selection import KFold
 
-from report.pages import problem, table_with_text
+from report.pages import cards, problem, table_with_text, texts
 from skmoe import MoERegressor
 from skmoe.report import evaluation
 from skmoe.report.data import report_data
@@ -18,7 +18,9 @@ from skmoe.report.evaluated import EvaluatedNumbers
 from skmoe.report.evaluation import Evaluation, Protocol, cross_fitted, evaluated_on_test
 from skmoe.report.methods import OF_NUMBERS
 from skmoe.report.rows import Rows
-from skmoe.report.sections import overview, prediction, trust
+from skmoe.report.sections.overview import overview
+from skmoe.report.sections.prediction import prediction
+from skmoe.report.sections.trust import checks
 
 
 @pytest.fixture
@@ -101,20 +103,20 @@ def test_baselines_are_left_out_where_there_is_nothing_to_fit_them_to(model):
     few = Rows.of(model, *problem(15, 5))
     assert evaluated_on_test(model, None, few, 5, OF_NUMBERS).baselines == ()
     given = report_data(model, None, None, None, problem(15, 5))
-    assert "so none are compared" in prediction(given).paragraphs[1]
-    assert overview(given).cards[2].detail == "root mean squared error, in the units of yield"
+    assert "so none are compared" in texts(prediction(given))[1]
+    assert cards(overview(given))[2].detail == "root mean squared error, in the units of yield"
 
 
 def test_section_says_how_rows_were_held_out(model, data):
     given = report_data(model, *data, None, None, 2)
-    text, protocol = prediction(given).paragraphs
+    text, protocol = texts(prediction(given))
     assert text.startswith("On 600 rows held out, the root mean squared error of yield is ")
     assert "% less than that of least squares and " in text
     assert "Each row was predicted by a model fitted to the other rows, in 2 folds; so were least squares" in protocol
-    alone = prediction(report_data(model, None, None, None, problem(200, 5))).paragraphs[1]
+    alone = texts(prediction(report_data(model, None, None, None, problem(200, 5))))[1]
     assert "given rows, which took no part in its fit" in alone
     assert "were fitted to the same rows in 5 folds, each row predicted from the other folds" in alone
-    both = prediction(report_data(model, *data, None, problem(200, 5))).paragraphs[1]
+    both = texts(prediction(report_data(model, *data, None, problem(200, 5))))[1]
     assert "were fitted to the given rows of the fit, and predict the same held-out rows" in both
 
 
@@ -171,9 +173,9 @@ def test_weights_count_rows_in_fits_and_errors(data):
 def test_section_says_how_rows_count(data):
     X, y, weight = data[0][:100], data[1][:100], np.arange(100) % 2 + 1
     model = MoERegressor(1, random_state=0).fit(X, y, sample_weight=weight)
-    weighted = prediction(report_data(model, X, y, None, None, 2, weight)).paragraphs[1]
+    weighted = texts(prediction(report_data(model, X, y, None, None, 2, weight)))[1]
     assert "Rows count by their weights, in these fits and in the errors." in weighted
-    alike = prediction(report_data(model, X, y, None, None, 2)).paragraphs[1]
+    alike = texts(prediction(report_data(model, X, y, None, None, 2)))[1]
     assert "Rows count alike here, though the fit weighted them: their weights were not given." in alike
     with pytest.raises(ValueError, match="X has 100 rows and sample_weight has 3"):
         report_data(model, X, y, None, None, 2, [1, 2, 3])
@@ -190,7 +192,7 @@ def test_few_rows_are_said_to_be_too_few(model):
     same = np.where(np.arange(24) < 1, y, 3.0)  # a fold without the first row has nothing to learn
     said = cross_fitted(model, Rows.of(model, X, same), 2, OF_NUMBERS)
     assert said.startswith("The model could not be fitted to part of the rows: ")
-    assert prediction(report_data(model, X, same, None, None, 2)).paragraphs == (said,)
+    assert texts(prediction(report_data(model, X, same, None, None, 2))) == [said]
 
 
 def test_large_tables_are_evaluated_and_shown_by_some_rows(model, monkeypatch):
@@ -201,12 +203,10 @@ def test_large_tables_are_evaluated_and_shown_by_some_rows(model, monkeypatch):
     given = report_data(model, X, y, None, None, 2)
     assert (given.rows.n, given.rows.total, given.evaluation.n) == (500, 1200, 200)
     np.testing.assert_array_equal(given.rows.y, y.to_numpy()[np.linspace(0, 1199, 500).astype(int)])
-    assert (
-        "Of 1,200 rows 200 took part, evenly spaced: the model was fitted again to" in prediction(given).paragraphs[1]
-    )
-    assert overview(given).cards[0].detail == "4 inputs; 500 of them shown"
-    assert "Written from 500 of 1,200 rows" in overview(given).notes[0]
-    assert "Written from" not in "".join(overview(report_data(model, *problem(400, 3), None, None, 0)).notes)
+    assert "Of 1,200 rows 200 took part, evenly spaced: the model was fitted again to" in texts(prediction(given))[1]
+    assert cards(overview(given))[0].detail == "4 inputs; 500 of them shown"
+    assert "Written from 500 of 1,200 rows" in texts(overview(given), "note")[0]
+    assert "Written from" not in "".join(texts(overview(report_data(model, *problem(400, 3), None, None, 0)), "note"))
 
 
 @pytest.mark.parametrize(
@@ -221,10 +221,10 @@ def test_trust_says_whether_intervals_hold_what_they_should(model, data, monkeyp
     evaluated = EvaluatedNumbers("mixture of experts", z, np.zeros(400), ndtr(z), np.zeros((400, 2)), np.zeros(400))
     methods = replace(OF_NUMBERS, mixture=lambda *_: evaluated)
     monkeypatch.setattr("skmoe.report.methods.OF_NUMBERS", methods)
-    check = next(c for c in trust(given).checks if c.name == "Intervals on rows held out")
+    check = next(c for c in checks(given) if c.name == "Intervals on rows held out")
     assert check.verdict == verdict
     assert words in check.text
-    assert (check.text in overview(given).warnings) == (verdict == "careful")
+    assert (check.text in texts(overview(given), "note careful")) == (verdict == "careful")
 
 
 def test_all_rows_are_held_out_while_rows_times_parameters_are_few():
@@ -265,7 +265,7 @@ def test_poor_predictions_are_never_fine(model, monkeypatch, slope, verdict, sai
     given = report_data(model, None, None, None, problem(400, 5))
     methods = (evaluated("mixture of experts", slope), evaluated("least squares", 0.5))
     monkeypatch.setitem(given.__dict__, "evaluation", Evaluation(Protocol.TEST, methods, 0, 400))
-    check = trust(given).checks[0]
+    check = checks(given)[0]
     assert (check.name, check.verdict) == ("Predictions of rows held out", verdict)
     assert said in check.text
-    assert (check.text in overview(given).warnings) == (verdict == "careful")
+    assert (check.text in texts(overview(given), "note careful")) == (verdict == "careful")

@@ -16,7 +16,7 @@ from skmoe.report.rendering import environment
 
 def drawn(curves):
     template = environment().from_string(
-        '{% from "gate_picture.html.j2" import gate_picture %}{{ gate_picture(picture) }}'
+        '{% from "macros.html.j2" import gatepicture %}{{ gatepicture(picture) }}'
     )
     return template.render(picture=gate_picture(curves))
 

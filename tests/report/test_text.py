@@ -7,11 +7,12 @@ import pandas as pd
 import pytest
 
 import skmoe
-from report.pages import table_with_text, up_expert, words_of
+from report.pages import captioned, table_with_text, up_expert, words_of
 from skmoe import MoEClassifier, MoERegressor, report
 from skmoe.inference.formatting import percent, three_digits, with_interval
 from skmoe.report.data import report_data
-from skmoe.report.sections import coefficients
+from skmoe.report.records import Table
+from skmoe.report.sections.coefficients import coefficients
 from skmoe.tables import EncodedTable, TableEncoder
 from skmoe.tables.columns import Column
 
@@ -126,7 +127,10 @@ def test_effects_of_fewer_than_ten_rows_are_unknown_and_never_lead():
         assert " higher where smoker is yes rather than no (" in said[1 - young]
     page = words_of(report.html(fitted, X, y, folds=0))
     assert report.experts_in_words(fitted, X, y, target="y")[young] in page
-    cells = {row[0]: row[1:] for row in coefficients(report_data(fitted, X, y, None, None, 0)).table.rows}
+    cells = {
+        row[0]: row[1:]
+        for row in captioned(coefficients(report_data(fitted, X, y, None, None, 0)), "Coefficients", Table).rows
+    }
     assert (cells["smoker=yes"][young].shown, cells["smoker=yes"][young].detail) == ("unknown", "4 rows")
     assert cells["smoker=yes"][1 - young].value == fitted.expert_coef_[1 - young, column]
     noted = report.experts_in_words(fitted)[young]

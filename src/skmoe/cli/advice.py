@@ -56,7 +56,7 @@ def relation_lines(relations: Sequence[Relation], target: str) -> list[str]:
 
 def fit_lines(model: Any, target: str, r2: float | None) -> list[str]:
     """Return a line on each relation of a fit, after one on rows that are explained all but exactly."""
-    from skmoe.inference.relations import all_but_exact, is_exact, relations_of
+    from skmoe.inference.relations import all_but_exact, is_exact
 
     text = "" if r2 is None or is_exact(model) else all_but_exact(r2, target)
-    return [*([text] if text else []), *relation_lines(relations_of(model), target)]
+    return [*([text] if text else []), *relation_lines(model.record_.relations, target)]

@@ -10,7 +10,7 @@ import numpy as np
 from skmoe.inference.formatting import listed, percent, short
 from skmoe.plots.style import label
 from skmoe.report.gate_curves import GateCurve
-from skmoe.report.records import ExpertText, expert_texts
+from skmoe.report.records import Block, ExpertText, expert_texts
 
 __all__ = ["BOX", "Box", "GateInput", "GatePicture", "gate_picture", "ticks"]
 
@@ -85,7 +85,7 @@ class GateInput:
 
 
 @dataclass(frozen=True)
-class GatePicture:
+class GatePicture(Block):
     """The gate along one input at a time, averaged over so many rows: `inputs[0]` is drawn in the page itself."""
 
     box: Box

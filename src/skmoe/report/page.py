@@ -8,19 +8,16 @@ from typing import Any
 
 from skmoe.estimators.base import MixtureOfExperts
 from skmoe.report.data import report_data
+from skmoe.report.records import Block
 from skmoe.report.rendering import render
-from skmoe.report.sections import (
-    certainty,
-    coefficients,
-    diagnosis,
-    gate,
-    numbers,
-    overview,
-    prediction,
-    regimes,
-    trust,
-)
-from skmoe.report.sections.overview import Overview
+from skmoe.report.sections.certainty import certainty
+from skmoe.report.sections.coefficients import coefficients, numbers
+from skmoe.report.sections.diagnosis import diagnosis
+from skmoe.report.sections.gate import gate
+from skmoe.report.sections.overview import overview
+from skmoe.report.sections.prediction import prediction
+from skmoe.report.sections.regimes import regimes
+from skmoe.report.sections.trust import trust
 
 __all__ = ["Page", "Section", "html", "write"]
 
@@ -38,11 +35,11 @@ SECTIONS = (
 
 @dataclass(frozen=True)
 class Section:
-    """A section: `name` is its anchor and that of its template, `content` the record that the template lays out."""
+    """A section: `name` is its anchor."""
 
     name: str
     heading: str
-    content: Any
+    blocks: tuple[Block, ...]
 
 
 @dataclass(frozen=True)
@@ -50,7 +47,7 @@ class Page:
     """All that the page holds."""
 
     title: str
-    overview: Overview
+    overview: tuple[Block, ...]
     sections: tuple[Section, ...]
 
 
@@ -155,6 +152,9 @@ def html(
         The page; the same arguments give the same text.
     """
     data = report_data(model, X, y, target, test, folds, sample_weight)
-    sections = tuple(Section(name, heading, section(data)) for name, heading, section in SECTIONS)
+    sections = tuple(
+        Section(name, heading, tuple(block for block in section(data) if block is not None))
+        for name, heading, section in SECTIONS
+    )
     heading = str(title) if title is not None else f"Regimes of {data.target}"
     return render(Page(heading, overview(data), sections))

@@ -1,7 +1,8 @@
-"""The records that templates lay out: plain data, with no markup but the SVG of a figure."""
+"""Blocks of a page: plain data, with no markup but the SVG of a figure, laid out by the macro of the same name."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -10,20 +11,59 @@ from markupsafe import Markup
 from skmoe.inference.formatting import three_digits
 
 __all__ = [
+    "Block",
     "Card",
+    "Cards",
     "Check",
+    "Checks",
     "ExpertText",
+    "Experts",
     "Figure",
+    "Heading",
     "Number",
-    "RegimeCard",
+    "Points",
+    "Regime",
     "Table",
+    "Text",
     "Verdict",
     "expert_style",
     "expert_texts",
+    "paragraphs",
 ]
 
 SMALL = 6.0  # inches below which a figure is never scrolled
 COLOURS = 7  # of experts in page.css; an eighth expert has the first colour again, dashed
+
+
+class Block:
+    """A part of a section: its macro in ``macros.html.j2`` has the name of its class in small letters."""
+
+    @property
+    def macro(self) -> str:
+        """Name of the macro."""
+        return type(self).__name__.lower()
+
+
+@dataclass(frozen=True)
+class Heading(Block):
+    """A heading inside a section."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Text(Block):
+    """A paragraph, with a style class of its own if it has one."""
+
+    text: str
+    style: str = ""
+
+
+@dataclass(frozen=True)
+class Points(Block):
+    """A list of sentences."""
+
+    texts: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -60,7 +100,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(Block):
     """A table that sorts by column; the first cell of a row is its heading.
 
     Attributes
@@ -83,7 +123,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Figure:
+class Figure(Block):
     """A static picture, as SVG that `skmoe.plots` made, its caption, and its width in inches."""
 
     svg: Markup
@@ -106,6 +146,13 @@ class Card:
 
 
 @dataclass(frozen=True)
+class Cards(Block):
+    """Headline numbers."""
+
+    cards: tuple[Card, ...]
+
+
+@dataclass(frozen=True)
 class ExpertText:
     """Text about an expert, with the style classes that give its colour."""
 
@@ -114,16 +161,15 @@ class ExpertText:
 
 
 @dataclass(frozen=True)
-class RegimeCard:
-    """A regime: the style classes of its expert, where it holds, its effects, and a picture of each.
+class Experts(Block):
+    """A sentence or two on each expert."""
 
-    Attributes
-    ----------
-    style : str
-    name, where, effects : str
-        Its name, where it holds, and the sentences on it.
-    figures : tuple of Figure
-    """
+    texts: tuple[ExpertText, ...]
+
+
+@dataclass(frozen=True)
+class Regime(Block):
+    """A regime: the style classes of its expert, its name, where it holds, its effects, and pictures of both."""
 
     style: str
     name: str
@@ -157,6 +203,13 @@ class Check:
     verdict: Verdict
 
 
+@dataclass(frozen=True)
+class Checks(Block):
+    """Checks of how far to trust the model."""
+
+    checks: tuple[Check, ...]
+
+
 def expert_style(i: int) -> str:
     """Return the style classes that give expert `i` (from 0) its colour everywhere on the page."""
     return f"e{i % COLOURS + 1}" + (" dashed" if i >= COLOURS else "")
@@ -165,3 +218,8 @@ def expert_style(i: int) -> str:
 def expert_texts(texts: list[str]) -> tuple[ExpertText, ...]:
     """Return one record for each expert's text, in the order of the experts."""
     return tuple(ExpertText(expert_style(i), text) for i, text in enumerate(texts))
+
+
+def paragraphs(texts: Iterable[str], style: str = "") -> tuple[Text, ...]:
+    """Return a paragraph for each text that is not empty."""
+    return tuple(Text(text, style) for text in texts if text)

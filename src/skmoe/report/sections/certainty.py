@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from skmoe.estimators.base import MixtureOfExperts
@@ -13,43 +11,26 @@ from skmoe.inference.held_out import calibration_text, ensemble_text, limit_text
 from skmoe.plots import ChoiceDisplay, TraceDisplay
 from skmoe.report.data import ReportData
 from skmoe.report.figures import draw
-from skmoe.report.records import Figure, Number, Table
+from skmoe.report.records import Block, Figure, Heading, Number, Table, Text, paragraphs
 from skmoe.search import Stage
 
-__all__ = ["Certainty", "NumberOfExperts", "certainty"]
+__all__ = ["certainty"]
 
 LEAST_STEPS = 3  # of a run that is drawn
 FLAT = 1e-3  # rise of the mean log-likelihood below which a run is not drawn
 
 
-@dataclass(frozen=True)
-class NumberOfExperts:
-    """Choice of the number of experts."""
-
-    text: str
-    figure: Figure | None
-    tried: Table
-
-
-@dataclass(frozen=True)
-class Certainty:
-    """Text on standard errors, convergence and other models, results of runs, and choice of the number of experts."""
-
-    paragraphs: tuple[str, ...]
-    trace: Figure | None
-    starts: Table | None
-    number: NumberOfExperts | None
-
-
-def certainty(data: ReportData) -> Certainty:
+def certainty(data: ReportData) -> tuple[Block | None, ...]:
     """Describe standard errors, convergence, agreement of the starts, and the number of experts."""
-    compared = data.model.n_experts_ > 1 and data.model.method != "spectral"
+    model = data.model
+    compared = model.n_experts_ > 1 and model.method != "spectral"
     convergence = " ".join(text for text in (_convergence(data), _agreement(data)) if text)
-    return Certainty(
-        (_standard_errors(data), convergence, *_other_models(data)),
+    other_models = (penalty_text(model), ensemble_text(model), calibration_text(model))
+    return (
+        *paragraphs([_standard_errors(data), convergence, " ".join(text for text in other_models if text)]),
         _trace(data) if compared else None,
         _starts(data) if compared else None,
-        _number_of_experts(data),
+        *_number_of_experts(data),
     )
 
 
@@ -123,22 +104,17 @@ def _starts(data: ReportData) -> Table | None:
     )
 
 
-def _other_models(data: ReportData) -> tuple[str, ...]:
-    """Describe the penalty, the models averaged and the calibration, in one paragraph if there is any of them."""
-    sentences = (penalty_text(data.model), ensemble_text(data.model), calibration_text(data.model))
-    text = " ".join(sentence for sentence in sentences if sentence)
-    return (text,) if text else ()
-
-
-def _number_of_experts(data: ReportData) -> NumberOfExperts | None:
+def _number_of_experts(data: ReportData) -> tuple[Block | None, ...]:
+    """Describe the choice of the number of experts, if others were tried."""
     model = data.model
     numbers = [tried.n_experts for tried in model.record_.tried]
     if len(numbers) < 2:
-        return None
+        return ()
     name = "Log density of held-out rows"
     bars = ", with standard errors of the difference from the number chosen"
-    return NumberOfExperts(
-        _choice_in_words(data, numbers),
+    return (
+        Heading("Why this number of experts"),
+        Text(_choice_in_words(data, numbers)),
         draw(
             ChoiceDisplay.from_estimator(model, draw=False),
             title=f"{name} by number of experts",

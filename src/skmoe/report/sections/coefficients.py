@@ -1,42 +1,34 @@
-"""Section on coefficients: those of the experts side by side, as a table and as a picture."""
+"""Sections on coefficients: those of the experts side by side, as tables and as a picture, and all of them."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 
 from skmoe.inference.summary import RATIOS, feature_names
 from skmoe.plots import CoefficientsDisplay
 from skmoe.plots.coefficients import most_inputs
-from skmoe.report.coefficient_tables import side_by_side
+from skmoe.report.coefficient_tables import all_coefficients, side_by_side
 from skmoe.report.data import ReportData
 from skmoe.report.figures import draw
-from skmoe.report.records import Figure, Table
+from skmoe.report.records import Block, Figure, Table
 from skmoe.report.support import rows_in_words
 
-__all__ = ["Coefficients", "coefficients"]
+__all__ = ["coefficients", "numbers"]
 
 
-@dataclass(frozen=True)
-class Coefficients:
-    """Coefficients of the experts side by side, and a picture of them; their exponentials where these are ratios."""
-
-    table: Table
-    figure: Figure | None
-    ratios: Table | None = None
-
-
-def coefficients(data: ReportData) -> Coefficients:
-    """Return the coefficients of the experts."""
-    model = data.model
-    sure = model.covariance_ is not None
+def coefficients(data: ReportData) -> tuple[Block | None, ...]:
+    """Return the coefficients of the experts side by side, and a picture of them; their exponentials if ratios."""
+    sure = data.model.covariance_ is not None
     caption = "Coefficients of the experts, with 95% intervals; grey where zero is inside"
-    return Coefficients(
-        side_by_side(caption if sure else "Coefficients of the experts", data.coefficients, "expert ", few=_few(data)),
-        _figure(data),
-        _ratios(data),
+    table = side_by_side(
+        caption if sure else "Coefficients of the experts", data.coefficients, "expert ", few=_few(data)
     )
+    return table, _ratios(data), _figure(data)
+
+
+def numbers(data: ReportData) -> tuple[Block, ...]:
+    """Return every coefficient, with both kinds of standard errors."""
+    return (all_coefficients(data),)
 
 
 def _ratios(data: ReportData) -> Table | None:

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from skmoe.plots import SpectrumDisplay
 from skmoe.report.data import ReportData
 from skmoe.report.figures import draw
-from skmoe.report.records import Figure, Table
+from skmoe.report.records import Block, Figure, Table
 
-__all__ = ["Diagnosis", "diagnosis"]
-
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """The diagnosis, and the spectrum of the moments."""
-
-    table: Table
-    spectrum: Figure | None
+__all__ = ["diagnosis"]
 
 
-def diagnosis(data: ReportData) -> Diagnosis:
-    """Return every check of the fit."""
+def diagnosis(data: ReportData) -> tuple[Block | None, ...]:
+    """Return every check of the fit, and the spectrum of the moments."""
     found = data.model.diagnose(data.X, data.outputs)
     rows = tuple((question, meaning, finding) for question, finding, meaning in found.rows)
     about = "Diagnosis" if data.rows is None else f"Diagnosis, with the {data.rows.n:,} rows shown"
-    return Diagnosis(Table(about, ("question", "what it means", "finding"), rows), _spectrum(data))
+    return Table(about, ("question", "what it means", "finding"), rows), _spectrum(data)
 
 
 def _spectrum(data: ReportData) -> Figure | None:

@@ -2,43 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from skmoe.plots import GateDisplay, ResponsibilityDisplay
 from skmoe.plots.outputs import MOST_POINTS
 from skmoe.report.coefficient_tables import side_by_side
 from skmoe.report.data import ReportData
 from skmoe.report.figures import draw
-from skmoe.report.gate_picture import GatePicture, gate_picture
-from skmoe.report.records import ExpertText, Figure, Table, expert_texts
+from skmoe.report.gate_picture import gate_picture
+from skmoe.report.records import Block, Experts, Figure, Heading, expert_texts, paragraphs
 from skmoe.report.text import gate_in_words
 from skmoe.tables.chosen import sees_inputs
 
-__all__ = ["Gate", "gate"]
+__all__ = ["gate"]
 
 
-@dataclass(frozen=True)
-class Gate:
-    """Sentences about the gate, how to read them, pictures and coefficients; with one expert a sentence only."""
-
-    experts: tuple[ExpertText, ...]
-    remark: str = ""
-    picture: GatePicture | None = None
-    map: Figure | None = None
-    responsibilities: Figure | None = None
-    coefficients: Table | None = None
-
-
-def gate(data: ReportData) -> Gate:
-    """Describe the gate in sentences, along each input, and by its coefficients."""
+def gate(data: ReportData) -> tuple[Block | None, ...]:
+    """Describe the gate in sentences, along each input, and by its coefficients; one expert by a sentence only."""
     model = data.model
     sentences = gate_in_words(model, data.X)
     if model.n_experts_ == 1:
-        return Gate((), remark=sentences[0])
-    return Gate(
-        expert_texts(sentences),
-        _remark(data),
-        gate_picture(data.curves) if data.curves else None,
+        return paragraphs(sentences)
+    return (
+        Experts(expert_texts(sentences)),
+        *paragraphs([_remark(data)]),
+        *((Heading("Along one input"), gate_picture(data.curves)) if data.curves else ()),
         _map(data),
         _responsibilities(data),
         side_by_side(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from skmoe.inference.diagnosis import no_rows_left
@@ -14,29 +12,24 @@ from skmoe.model.families import StudentFamily
 from skmoe.report.data import ReportData
 from skmoe.report.evaluated import EvaluatedClasses
 from skmoe.report.figures import matplotlib_is_installed
-from skmoe.report.records import Card, Verdict
+from skmoe.report.records import Block, Card, Cards, Text, Verdict, paragraphs
 from skmoe.report.sections.trust import checks
 from skmoe.tables.chosen import sees_inputs
 
-__all__ = ["Overview", "overview"]
+__all__ = ["overview"]
 
 NAMED = 3  # inputs named as those that tell the regimes apart
 
 
-@dataclass(frozen=True)
-class Overview:
-    """The top of the page: an introduction, headline numbers, warnings, and notes on what the report lacks."""
-
-    lead: str
-    cards: tuple[Card, ...]
-    warnings: tuple[str, ...]
-    notes: tuple[str, ...]
-
-
-def overview(data: ReportData) -> Overview:
-    """Return the top of the page."""
-    warnings = tuple(check.text for check in checks(data) if check.verdict is Verdict.CAREFUL)
-    return Overview(_lead(data), _cards(data), warnings, _notes(data))
+def overview(data: ReportData) -> tuple[Block, ...]:
+    """Return an introduction, warnings, headline numbers, and notes on what the report lacks."""
+    warnings = [check.text for check in checks(data) if check.verdict is Verdict.CAREFUL]
+    return (
+        Text(_lead(data), "lead"),
+        *paragraphs(warnings, "note careful"),
+        Cards(_cards(data)),
+        *paragraphs(_notes(data), "note"),
+    )
 
 
 def _lead(data: ReportData) -> str:
@@ -84,8 +77,7 @@ def _averaged(data: ReportData) -> str:
 
 def _cards(data: ReportData) -> tuple[Card, ...]:
     noise = [_noise(data)] if data.model.parameters_.family.has_scale else []
-    cards = [_rows(data), _regimes(data), *_held_out(data), *noise, _parameters(data)]
-    return tuple(cards)
+    return (_rows(data), _regimes(data), *_held_out(data), *noise, _parameters(data))
 
 
 def _rows(data: ReportData) -> Card:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from skmoe.inference import inputs_of
 from skmoe.inference.calibrate import COVERAGES
 from skmoe.inference.formatting import fixed, listed, percent, three_digits
@@ -15,62 +13,39 @@ from skmoe.report.evaluated import SAME, EvaluatedClasses, EvaluatedNumbers
 from skmoe.report.evaluation import Evaluation, Protocol
 from skmoe.report.figures import draw
 from skmoe.report.methods import has_exposure
-from skmoe.report.records import Figure, Number, Table
+from skmoe.report.records import Block, Figure, Number, Table, Text, paragraphs
 
-__all__ = ["Prediction", "compared", "prediction"]
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """Errors as text and as a table, outputs against predictions, and predictions with intervals along an input."""
-
-    paragraphs: tuple[str, ...]
-    table: Table | None = None
-    outputs: Figure | None = None
-    bands: Figure | None = None
+__all__ = ["compared", "prediction"]
 
 
-def prediction(data: ReportData) -> Prediction:
-    """Report errors on held-out rows, compared with those of least squares and boosting."""
+def prediction(data: ReportData) -> tuple[Block | None, ...]:
+    """Report errors on held-out rows, compared with those of the baselines, and draw predictions."""
     found = data.evaluation
     if isinstance(found, str):
-        return Prediction((found,), bands=_bands(data))
+        return Text(found), _bands(data)
     if is_exact(data.model):
         text = f"{data.target} is an exact function of inputs: errors are rounding errors, and are not compared."
-        return Prediction((text,), bands=_bands(data))
-    if isinstance(found.mixture, EvaluatedClasses):
-        return _of_classes(data, found)
-    return Prediction(
-        (_text(data, found), _protocol(data, found)),
-        Table(
-            f"Predictions of {found.n:,} rows held out",
-            ("method", "RMSE", "R²", *(f"inside {100 * c:g}%" for c in COVERAGES), "width of 90%"),
-            tuple(_row(method) for method in found.methods),
-        ),
-        _outputs(data, found),
+        return Text(text), _bands(data)
+    of_classes = isinstance(found.mixture, EvaluatedClasses)
+    columns = ("method", "RMSE", "R²", *(f"inside {100 * c:g}%" for c in COVERAGES), "width of 90%")
+    if of_classes:
+        columns = ("method", "log loss", "accuracy", "Brier score")
+    return (
+        *paragraphs([_text_of_classes(data, found) if of_classes else _text(data, found), _protocol(data, found)]),
+        Table(f"Predictions of {found.n:,} rows held out", columns, tuple(_row(method) for method in found.methods)),
+        _separation(data, found) if of_classes else _outputs(data, found),
         _bands(data),
     )
 
 
-def _of_classes(data: ReportData, found: Evaluation) -> Prediction:
-    """Report log loss, accuracy and Brier score on held-out rows."""
-    mixture = found.mixture
-    against = compared(found)
-    text = (
+def _text_of_classes(data: ReportData, found: Evaluation) -> str:
+    """Report log loss and accuracy on held-out rows."""
+    mixture, against = found.mixture, compared(found)
+    return (
         f"{_averaged(data)}On {found.n:,} rows held out, the log loss of {data.target}, the mean negative log "
         f"probability of the class that came, is {three_digits(mixture.log_loss)}{', ' + against if against else ''}. "
         f"The most probable class came in {percent(mixture.accuracy)} of the rows; the most frequent one came in "
         f"{percent(mixture.base_rate)}."
-    )
-    rows = tuple(
-        (m.method, Number(m.log_loss), Number(m.accuracy, f"{100 * m.accuracy:.1f}%"), Number(m.brier))
-        for m in found.methods
-    )
-    return Prediction(
-        (text, _protocol(data, found)),
-        Table(f"Predictions of {found.n:,} rows held out", ("method", "log loss", "accuracy", "Brier score"), rows),
-        _separation(data, found),
-        _bands(data),
     )
 
 
@@ -159,15 +134,13 @@ def _protocol(data: ReportData, found: Evaluation) -> str:
     )
 
 
-def _row(method: EvaluatedNumbers) -> tuple[str | Number, ...]:
-    shares = (method.inside(c) for c in COVERAGES)
-    return (
-        method.method,
-        Number(method.rmse),
-        Number(method.r2, fixed(method.r2, 3)),
-        *(Number(share, "" if share != share else f"{100 * share:.1f}%") for share in shares),
-        Number(method.width),
-    )
+def _row(one: EvaluatedNumbers | EvaluatedClasses) -> tuple[str | Number, ...]:
+    if isinstance(one, EvaluatedClasses):
+        accuracy = Number(one.accuracy, f"{100 * one.accuracy:.1f}%")
+        return one.method, Number(one.log_loss), accuracy, Number(one.brier)
+    shares = (one.inside(c) for c in COVERAGES)
+    inside = (Number(share, "" if share != share else f"{100 * share:.1f}%") for share in shares)
+    return one.method, Number(one.rmse), Number(one.r2, fixed(one.r2, 3)), *inside, Number(one.width)
 
 
 def _dots(n: int) -> str:

@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from skmoe.plots import ExpertDisplay, ExpertProbabilityDisplay, RangeDisplay
 from skmoe.plots.outputs import MOST_POINTS
 from skmoe.report.data import ReportData
 from skmoe.report.figures import draw
-from skmoe.report.records import Figure, RegimeCard, expert_style
+from skmoe.report.records import Block, Figure, Regime, Text, expert_style
 from skmoe.report.text import describe_experts
 
-__all__ = ["Regimes", "regimes"]
+__all__ = ["regimes"]
 
 SIZE = {"width": 3.5, "height": 2.5}  # inches: two stand side by side, or below each other on a telephone
 
 
-@dataclass(frozen=True)
-class Regimes:
-    """One card for each regime, and how to read them."""
-
-    cards: tuple[RegimeCard, ...]
-    remark: str
-
-
-def regimes(data: ReportData) -> Regimes:
-    """Describe where each expert holds and its effects, with a picture of each."""
+def regimes(data: ReportData) -> tuple[Block, ...]:
+    """Describe where each expert holds and its effects, with a picture of each, and how to read them."""
     sentences = describe_experts(data.model, data.support, data.regimes, data.target)
-    cards = tuple(
-        RegimeCard(expert_style(i), f"Expert {i + 1}", _where(data, i), effects, _figures(data, i))
+    found = tuple(
+        Regime(expert_style(i), f"Expert {i + 1}", _where(data, i), effects, _figures(data, i))
         for i, effects in enumerate(sentences)
     )
-    return Regimes(cards, _remark(data, any(card.figures for card in cards)))
+    return *found, Text(_remark(data, any(one.figures for one in found)), "remark")
 
 
 def _where(data: ReportData, i: int) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,10 +18,10 @@ from skmoe.report.data import ReportData
 from skmoe.report.evaluated import SAME, EvaluatedClasses
 from skmoe.report.evaluation import Evaluation
 from skmoe.report.figures import draw
-from skmoe.report.records import Check, Figure, Verdict
+from skmoe.report.records import Block, Check, Checks, Figure, Heading, Points, Verdict
 from skmoe.tables.relations import RelationKind
 
-__all__ = ["Trust", "checks", "trust"]
+__all__ = ["checks", "trust"]
 
 ALWAYS = (
     "Coefficients describe how rows differ, not what happens when an input is changed.",
@@ -39,18 +38,9 @@ ROWS_OF_A_BIN = 15  # of a calibration picture, at least on average
 UNLIKELY = 2.58  # standard errors beyond which a difference is not chance
 
 
-@dataclass(frozen=True)
-class Trust:
-    """Checks, a picture of the calibration, and remarks on every model of this kind."""
-
-    checks: tuple[Check, ...]
-    calibration: Figure | None
-    always: tuple[str, ...]
-
-
-def trust(data: ReportData) -> Trust:
-    """Check coverage, stability, rows for each parameter, the number of experts, and convergence."""
-    return Trust(checks(data), _calibration(data), ALWAYS)
+def trust(data: ReportData) -> tuple[Block | None, ...]:
+    """Check the model, draw its calibration, and warn of what is true of every model of this kind."""
+    return Checks(checks(data)), _calibration(data), Heading("In any case"), Points(ALWAYS)
 
 
 def checks(data: ReportData) -> tuple[Check, ...]:
