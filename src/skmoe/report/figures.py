@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 from markupsafe import Markup
 
 from skmoe.plots import to_svg
@@ -13,11 +15,7 @@ __all__ = ["draw", "matplotlib_is_installed"]
 
 def matplotlib_is_installed() -> bool:
     """Return whether figures can be drawn."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        return False
-    return True
+    return find_spec("matplotlib") is not None
 
 
 def draw(display: Display, *, title: str, caption: str, width: float = 7.2, height: float = 4.0) -> Figure | None:

@@ -44,15 +44,7 @@ class Box:
 
 
 BOX = Box()
-
-
-@dataclass(frozen=True)
-class GridLine:
-    """A horizontal line at a probability, and where its label stands."""
-
-    y: str
-    label_y: str
-    label: str
+Drawn = tuple[str, tuple[str, ...], tuple[tuple[float, str], ...]]  # text, paths and ticks of a `GateInput`
 
 
 @dataclass(frozen=True)
@@ -89,7 +81,7 @@ class GatePicture(Block):
     """The gate along one input at a time, averaged over so many rows: `inputs[0]` is drawn in the page itself."""
 
     box: Box
-    grid: tuple[GridLine, ...]
+    grid: tuple[tuple[str, str, str], ...]  # lines at probabilities: their height, that of the label, and the label
     experts: tuple[ExpertText, ...]
     inputs: tuple[GateInput, ...]
     rows: int
@@ -97,28 +89,23 @@ class GatePicture(Block):
 
 def gate_picture(curves: Sequence[GateCurve]) -> GatePicture:
     """Lay out gate curves, of which there is at least one."""
-    lines = [GridLine(f"{BOX.y(p):g}", f"{BOX.y(p) + 4:g}", f"{100 * p:.0f}%") for p in (0, 0.25, 0.5, 0.75, 1)]
+    lines = [(f"{BOX.y(p):g}", f"{BOX.y(p) + 4:g}", f"{100 * p:.0f}%") for p in (0, 0.25, 0.5, 0.75, 1)]
     experts = expert_texts([f"expert {i + 1}" for i in range(len(curves[0].curves))])
     return GatePicture(BOX, tuple(lines), experts, tuple(_input(curve) for curve in curves), curves[0].rows)
 
 
 def _input(curve: GateCurve) -> GateInput:
-    return _bars_input(curve) if curve.labels else _curves_input(curve)
+    text, paths, ticks = _bars(curve) if curve.labels else _lines(curve)
+    histogram = _histogram_path(curve.histogram)
+    return GateInput(curve.name, label(curve.name, LONGEST_NAME), text, bool(curve.labels), paths, histogram, ticks)
 
 
-def _curves_input(curve: GateCurve) -> GateInput:
+def _lines(curve: GateCurve) -> Drawn:
+    """Lay out probabilities as a line for each expert."""
     low, high = float(curve.grid[0]), float(curve.grid[-1])
     values, labels = ticks(low, high)
     placed = ((round(BOX.x((v - low) / (high - low)), 2), text) for v, text in zip(values, labels, strict=True))
-    return GateInput(
-        name=curve.name,
-        axis=label(curve.name, LONGEST_NAME),
-        text=_along_in_words(curve),
-        bars=False,
-        paths=tuple(_curve_path(c) for c in curve.curves),
-        histogram=_histogram_path(curve.histogram),
-        ticks=tuple(placed),
-    )
+    return _along_in_words(curve), tuple(_curve_path(c) for c in curve.curves), tuple(placed)
 
 
 def _along_in_words(curve: GateCurve) -> str:
@@ -133,7 +120,7 @@ def _along_in_words(curve: GateCurve) -> str:
     return f"The likeliest, as it goes from {low} to {high}: {listed([*ranges, f'expert {likeliest[-1] + 1}'])}."
 
 
-def _bars_input(curve: GateCurve) -> GateInput:
+def _bars(curve: GateCurve) -> Drawn:
     """Lay out probabilities as stacked bars, one stack for each value of the input."""
     count = len(curve.labels)
     width = (BOX.right - BOX.left) / count
@@ -151,15 +138,8 @@ def _bars_input(curve: GateCurve) -> GateInput:
     room = max(3, int(width // LETTER))
     labels = [label(text, room) for text in curve.labels]
     every = -(-count // MOST_TICKS)
-    return GateInput(
-        name=curve.name,
-        axis=label(curve.name, LONGEST_NAME),
-        text=f"The likeliest expert by value: {'; '.join(likely)}.",
-        bars=True,
-        paths=paths,
-        histogram=_histogram_path(curve.histogram),
-        ticks=tuple((round(x, 2), text) for x, text in list(zip(middles, labels, strict=True))[::every]),
-    )
+    placed = tuple((round(x, 2), text) for x, text in list(zip(middles, labels, strict=True))[::every])
+    return f"The likeliest expert by value: {'; '.join(likely)}.", paths, placed
 
 
 def _shown(curve: GateCurve, likeliest: np.ndarray) -> list[tuple[int, tuple[str, int]]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -116,61 +116,58 @@ def support_of(
     """
     total = rows_fitted(model)
     if X is not None and P is not None:
-        return _Counts(model, total * np.sum(P, axis=0) / np.sum(P), X, total * P / np.sum(P)).support()
-    if regimes is None:
+        P = total * P / np.sum(P)
+        rows, above, two = np.sum(P, axis=0), *_counted(X, P)
+    elif regimes is not None:
+        rows = total * np.asarray(model.shares_)
+        above, two = _noted(model, rows, regimes)
+    else:
         return Support(total * np.asarray(model.shares_), [None] * len(feature_names(model)))
-    return _Noted(model, total * np.asarray(model.shares_), regimes).support()
+    return Support(rows, _comparisons(model, rows, above, two))
 
 
-class _Counts:
-    """Rows counted over given rows."""
-
-    def __init__(self, model: MixtureOfExperts, rows: np.ndarray, X: np.ndarray, P: np.ndarray) -> None:
-        self.model, self.rows, self.X, self.P = model, rows, X, P
-
-    def support(self) -> Support:
-        """Compare the categories of each input, or the two values of a column."""
-        found: list[Comparison | None] = [None] * len(feature_names(self.model))
-        for one in inputs_of(self.model):
-            counts = [self.above(j, 0.5) for j in one.columns] if one.levels else []
-            first = Side(f"{one.name} {one.levels[0]}", self.rows - np.sum(counts, axis=0)) if one.levels else None
-            for j, level, count in zip(one.columns, one.levels[1:], counts, strict=False):
-                assert first is not None
-                text = f"where {one.name} is {level} rather than {one.levels[0]}"
-                found[j] = Comparison(text, 1.0, first, Side(f"{one.name} {level}", count))
-        for j, name in enumerate(feature_names(self.model)):
-            two = self.two_values(j) if found[j] is None else None
-            if two is not None:
-                low, high = map(short, two)
-                count = self.above(j, (two[0] + two[1]) / 2)
-                sides = Side(f"{name} {low}", self.rows - count), Side(f"{name} {high}", count)
-                found[j] = Comparison(f"where {name} is {high} rather than {low}", two[1] - two[0], *sides)
-        return Support(self.rows, found)
-
-    def above(self, j: int, cutoff: float) -> np.ndarray:
-        """Return the rows of each expert with a value of column j above a cutoff, (k,)."""
-        return self.P.T @ (self.X[:, j] > cutoff)
-
-    def two_values(self, j: int) -> tuple[float, float] | None:
-        """Return the two values of a column that has no others."""
-        return two_values(self.X[:, j])
+Above = Callable[[int, float], np.ndarray]  # of a column and a cutoff: the rows of each expert above it, (k,)
+Two = Callable[[int], tuple[float, float] | None]  # of a column: its two values, if it has no others
 
 
-class _Noted(_Counts):
-    """Rows counted from the means and standard deviations stored in a fit, which determine those of two values."""
+def _comparisons(model: MixtureOfExperts, rows: np.ndarray, above: Above, two: Two) -> list[Comparison | None]:
+    """Compare the categories of each input, or the two values of a column."""
+    found: list[Comparison | None] = [None] * len(feature_names(model))
+    for one in inputs_of(model):
+        if not one.levels:
+            continue
+        counts = [above(j, 0.5) for j in one.columns]
+        first = Side(f"{one.name} {one.levels[0]}", rows - np.sum(counts, axis=0))
+        for j, level, count in zip(one.columns, one.levels[1:], counts, strict=False):
+            text = f"where {one.name} is {level} rather than {one.levels[0]}"
+            found[j] = Comparison(text, 1.0, first, Side(f"{one.name} {level}", count))
+    for j, name in enumerate(feature_names(model)):
+        values = two(j) if found[j] is None else None
+        if values is not None:
+            low, high = map(short, values)
+            count = above(j, (values[0] + values[1]) / 2)
+            sides = Side(f"{name} {low}", rows - count), Side(f"{name} {high}", count)
+            found[j] = Comparison(f"where {name} is {high} rather than {low}", values[1] - values[0], *sides)
+    return found
 
-    def __init__(self, model: MixtureOfExperts, rows: np.ndarray, regimes: Sequence[Regime]) -> None:
-        self.model, self.rows = model, rows
-        self.center, self.spread = (np.array([getattr(r, name) for r in regimes]) for name in ("center", "spread"))
-        self.low, self.high = model.record_.inputs.low, model.record_.inputs.high
 
-    def above(self, j: int, cutoff: float) -> np.ndarray:
-        """Return the rows of each expert with the larger of two values of column j, (k,)."""
-        low, high = self.low[j], self.high[j]  # one of which is above the cutoff
-        return self.rows * (self.center[:, j] - low) / (high - low) if high > low else 0.0 * self.rows
+def _counted(X: np.ndarray, P: np.ndarray) -> tuple[Above, Two]:
+    """Count given rows."""
+    return lambda j, cutoff: P.T @ (X[:, j] > cutoff), lambda j: two_values(X[:, j])
 
-    def two_values(self, j: int) -> tuple[float, float] | None:
-        """Return the two values of a column whose variances are those of two values."""
-        low, high, center = self.low[j], self.high[j], self.center[:, j]
-        away = self.spread[:, j] ** 2 - (center - low) * (high - center)
-        return (low, high) if high > low and np.all(np.abs(away) <= EXACT * (high - low) ** 2) else None
+
+def _noted(model: MixtureOfExperts, rows: np.ndarray, regimes: Sequence[Regime]) -> tuple[Above, Two]:
+    """Count by the means and standard deviations stored in a fit, which determine the rows of two values."""
+    center, spread = (np.array([getattr(regime, name) for regime in regimes]) for name in ("center", "spread"))
+    low, high = (np.asarray(ends) for ends in (model.record_.inputs.low, model.record_.inputs.high))
+
+    def above(j: int, cutoff: float) -> np.ndarray:  # between the two values
+        width = high[j] - low[j]
+        return rows * (center[:, j] - low[j]) / width if width > 0 else 0.0 * rows
+
+    def two(j: int) -> tuple[float, float] | None:
+        away = spread[:, j] ** 2 - (center[:, j] - low[j]) * (high[j] - center[:, j])
+        are_two = high[j] > low[j] and np.all(np.abs(away) <= EXACT * (high[j] - low[j]) ** 2)
+        return (low[j], high[j]) if are_two else None
+
+    return above, two

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
+from skmoe.inference.formatting import p_value, ratio_text, three_digits
 from skmoe.inference.summary import RATIOS, feature_names
 from skmoe.plots import CoefficientsDisplay
 from skmoe.plots.coefficients import most_inputs
-from skmoe.report.coefficient_tables import all_coefficients, side_by_side
-from skmoe.report.data import ReportData
+from skmoe.report.data import Coefficient, ReportData
 from skmoe.report.figures import draw
-from skmoe.report.records import Block, Figure, Table
+from skmoe.report.records import Block, Figure, Number, Table
 from skmoe.report.support import rows_in_words
 
-__all__ = ["coefficients", "numbers"]
+__all__ = ["coefficients", "numbers", "side_by_side"]
+
+SHARE = r" \(\d+%\)"  # of the rows, in the name of an expert
 
 
 def coefficients(data: ReportData) -> tuple[Block | None, ...]:
@@ -27,8 +32,20 @@ def coefficients(data: ReportData) -> tuple[Block | None, ...]:
 
 
 def numbers(data: ReportData) -> tuple[Block, ...]:
-    """Return every coefficient, with both kinds of standard errors."""
-    return (all_coefficients(data),)
+    """Return a table of every coefficient with its interval, both standard errors, t and p."""
+    robust = [Coefficient(*row[:8]).error for row in data.model.summary(robust=True).rows]
+    rows: list[tuple[str | Number, ...]] = []
+    for c, robust_error in zip(data.coefficients, robust, strict=True):
+        numbers = (Number(value) for value in (c.estimate, c.low, c.high, c.error, robust_error, c.t))
+        rows.append((c.term, re.sub(SHARE, "", c.part), *numbers, Number(c.p, p_value(c.p, "–"))))
+    name = data.model.parameters_.family.ratio
+    units = f"logs of {name}s for experts, in the units of the inputs" if name else None
+    table = Table(
+        f"All coefficients, {units or f'in the units of the inputs and of {data.target}'}",
+        ("term", "part", "estimate", "95% from", "to", "std. error", "robust", "t", "p"),
+        tuple(rows),
+    )
+    return (table,)
 
 
 def _ratios(data: ReportData) -> Table | None:
@@ -84,3 +101,39 @@ def _figure(data: ReportData) -> Figure | None:
         caption=f"{what}{intervals}{scaled}.{largest}{wide}",
         height=min(1.5 + min(d, most) * m * (0.14 + 0.08 * k), 14.0),
     )
+
+
+def side_by_side(
+    caption: str,
+    coefficients: Sequence[Coefficient],
+    prefix: str,
+    *,
+    neutral: float = 0.0,
+    few: Mapping[tuple[int, str], str] | None = None,
+) -> Table:
+    """Put the parts whose name begins with `prefix` side by side as columns; all have the same terms in the same order.
+
+    Those whose interval holds `neutral`, the value of no effect, are shown in grey; those in `few`, by expert and term,
+    are shown as unknown, with the text on their rows.
+    """
+    parts: dict[str, list[Coefficient]] = {}
+    for coefficient in coefficients:
+        if coefficient.part.startswith(prefix):
+            parts.setdefault(coefficient.part, []).append(coefficient)
+    rows = tuple(
+        (terms[0].term, *(_with_interval(term, neutral, few or {}) for term in terms))
+        for terms in zip(*parts.values(), strict=True)
+    )
+    return Table(caption, ("input", *(part.replace("gate ", "expert ") for part in parts)), rows)
+
+
+def _with_interval(coefficient: Coefficient, neutral: float, few: Mapping[tuple[int, str], str]) -> Number:
+    expert = re.match(r"expert (\d+)", coefficient.part)
+    rows = few.get((int(expert[1]) - 1, coefficient.term)) if expert else None
+    if rows is not None:
+        return Number(float("nan"), "unknown", detail=rows, muted=True)
+    low, high, value = coefficient.low, coefficient.high, coefficient.estimate
+    text = ratio_text if neutral == 1 else three_digits
+    if not high > low:
+        return Number(value, text(value))
+    return Number(value, text(value), detail=f"{text(low)} to {text(high)}", muted=low < neutral < high)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from skmoe.plots import GateDisplay, ResponsibilityDisplay
 from skmoe.plots.outputs import MOST_POINTS
-from skmoe.report.coefficient_tables import side_by_side
 from skmoe.report.data import ReportData
 from skmoe.report.figures import draw
 from skmoe.report.gate_picture import gate_picture
 from skmoe.report.records import Block, Experts, Figure, Heading, expert_texts, paragraphs
+from skmoe.report.sections.coefficients import side_by_side
 from skmoe.report.text import gate_in_words
 from skmoe.tables.chosen import sees_inputs
 

@@ -33,37 +33,26 @@ def overview(data: ReportData) -> tuple[Block, ...]:
 
 
 def _lead(data: ReportData) -> str:
-    k, g, family = data.model.n_experts_, data.model.parameters_.g, data.model.parameters_.family
+    g, family, output = data.model.parameters_.g, data.model.parameters_.family, data.target
+    relation = f"{'linear' if g.linear else g.name} relation between the inputs and {output}"
     if data.classes:
-        return _lead_of_classes(data)
-    shape = f"{family.name} regression" if family.ratio else f"{'linear' if g.linear else g.name} relation"
-    relation = (
-        f"{shape} of {data.target} on the inputs" if family.ratio else f"{shape} between the inputs and {data.target}"
-    )
-    relation = relation if sees_inputs(data.model, "expert") else f"constant prediction of {data.target}"
-    if k == 1:
-        return f"One regime: a single {relation} holds for all rows."
-    return (
-        f"The rows fall into {k} regimes, each with its own {relation}, called an expert. {_gate(data)}, and a "
-        f"prediction is the experts' mean, weighted by these probabilities.{_averaged(data)}"
-    )
-
-
-def _gate(data: ReportData) -> str:
-    if sees_inputs(data.model, "gate"):
-        return "A gate gives the probability of each expert from the inputs of a row"
-    return "The probability of each expert is the same for all rows"
-
-
-def _lead_of_classes(data: ReportData) -> str:
-    outputs = f"{data.target} ({', '.join(data.classes)})"
-    sees = sees_inputs(data.model, "expert")
-    relation = f"logistic regression of {outputs} on the inputs" if sees else f"constant prediction of {outputs}"
+        output = f"{output} ({', '.join(data.classes)})"
+        relation = f"logistic regression of {output} on the inputs"
+    elif family.ratio:
+        relation = f"{family.name} regression of {output} on the inputs"
+    if not sees_inputs(data.model, "expert"):
+        relation = f"constant prediction of {output}"
     if data.model.n_experts_ == 1:
         return f"One regime: a single {relation} holds for all rows."
+    gate = "The probability of each expert is the same for all rows"
+    if sees_inputs(data.model, "gate"):
+        gate = "A gate gives the probability of each expert from the inputs of a row"
+    weighted = "a prediction is the experts' mean, weighted by these probabilities"
+    if data.classes:
+        weighted = "the probability of a class is the experts', weighted by these"
     return (
-        f"The rows fall into {data.model.n_experts_} regimes, each with its own {relation}, called an expert. "
-        f"{_gate(data)}, and the probability of a class is the experts', weighted by these.{_averaged(data)}"
+        f"The rows fall into {data.model.n_experts_} regimes, each with its own {relation}, called an expert. {gate}, "
+        f"and {weighted}.{_averaged(data)}"
     )
 
 
