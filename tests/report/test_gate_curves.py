@@ -15,9 +15,7 @@ from skmoe.report.rendering import environment
 
 
 def drawn(curves):
-    template = environment().from_string(
-        '{% from "macros.html.j2" import gatepicture %}{{ gatepicture(picture) }}'
-    )
+    template = environment().from_string('{% from "macros.html.j2" import gatepicture %}{{ gatepicture(picture) }}')
     return template.render(picture=gate_picture(curves))
 
 

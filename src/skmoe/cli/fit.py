@@ -104,8 +104,13 @@ def fit(
     if max_time is not None and not 0 < max_time < float("inf"):
         raise ValueError(f"--max-time must be a positive number of seconds; got {max_time:g}")
     strength, corrected = parse_penalty(penalty), parse_calibration(calibration)
-    written = methods.MethodOptions(method, input_law, moments, decomposition, gate_method, radius, step_size)
-    how = written.settings(n_experts)
+    spectral: dict[str, Any] = {
+        "moments": moments,
+        "decomposition": decomposition,
+        "gate_method": gate_method,
+        "radius": radius,
+    }
+    how = methods.method_settings(n_experts, method, input_law, **spectral, step_size=step_size)
     if method == "spectral" and (gate_columns or expert_columns):
         raise ValueError("--method spectral takes no --gate-columns or --expert-columns; use --method auto")
     output = outputs.OutputOptions(family, exposure, trials, lower, upper)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
 
@@ -14,11 +14,11 @@ __all__ = [
     "InputLaw",
     "MaxExperts",
     "Method",
-    "MethodOptions",
     "Moments",
     "Noise",
     "Radius",
     "StepSize",
+    "method_settings",
 ]
 
 METHODS = ("auto", "spectral", "joint-em")
@@ -50,51 +50,39 @@ Radius = Annotated[
 StepSize = Annotated[float | None, typer.Option(help="For --gate-method gradient: its step.")]
 
 
-class MethodOptions(NamedTuple):
-    """Options as they were written; None for those that were not."""
+def method_settings(n_experts: int | str, method: str, input_law: str, **options: Any) -> dict[str, Any]:
+    """Return settings of `MoERegressor`, with those of "spectral"; mistakes are refused before a table is read."""
+    _check("--method", method, METHODS)
+    _check("--input-law", input_law, LAWS)
+    if method != "auto" and n_experts == "auto":
+        raise ValueError(f"--method {method} needs a number of experts, such as --experts 2")
+    law = None if input_law == "standard" else input_law
+    return {"method": method, "input_law": law, "spectral_options": _spectral_options(method, options)}
 
-    method: str
-    input_law: str
-    moments: str | None
-    decomposition: str | None
-    gate_method: str | None
-    radius: float | None
-    step_size: float | None
 
-    def settings(self, n_experts: int | str) -> dict[str, Any]:
-        """Return settings of `MoERegressor`; mistakes are refused before a table is read."""
-        _check("--method", self.method, METHODS)
-        _check("--input-law", self.input_law, LAWS)
-        if self.method != "auto" and n_experts == "auto":
-            raise ValueError(f"--method {self.method} needs a number of experts, such as --experts 2")
-        law = None if self.input_law == "standard" else self.input_law
-        return {"method": self.method, "input_law": law, "spectral_options": self._spectral()}
+def _spectral_options(method: str, options: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the options that were written, or None."""
+    given = {name: value for name, value in options.items() if value is not None}
+    if not given:
+        return None
+    written = {name: f"--{name.replace('_', '-')}" for name in given}
+    if method != "spectral":
+        raise ValueError(f"{', '.join(written.values())}: for --method spectral; --method is {method}")
+    from skmoe.spectral.decomposition import DECOMPOSITIONS
 
-    def _spectral(self) -> dict[str, Any] | None:
-        """Return the options of "spectral" that were written, or None."""
-        names = ("moments", "decomposition", "gate_method", "radius", "step_size")
-        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-        if not given:
-            return None
-        written = [f"--{name.replace('_', '-')}" for name in given]
-        if self.method != "spectral":
-            raise ValueError(f"{', '.join(written)}: for --method spectral; --method is {self.method}")
-        from skmoe.spectral.decomposition import DECOMPOSITIONS
-
-        choices = {
-            "moments": ("regression", "plain"),
-            "decomposition": tuple(DECOMPOSITIONS),
-            "gate_method": ("em", "gradient", "moments"),
-        }
-        for name, value in given.items():
-            option = f"--{name.replace('_', '-')}"
-            if name in choices:
-                _check(option, value, choices[name])
-            elif not 0 < value < float("inf"):
-                raise ValueError(f"{option} must be a positive number; got {value:g}")
-        if self.step_size is not None and self.gate_method != "gradient":
-            raise ValueError("--step-size is for --gate-method gradient")
-        return given
+    choices = {
+        "moments": ("regression", "plain"),
+        "decomposition": tuple(DECOMPOSITIONS),
+        "gate_method": ("em", "gradient", "moments"),
+    }
+    for name, value in given.items():
+        if name in choices:
+            _check(written[name], value, choices[name])
+        elif not 0 < value < float("inf"):
+            raise ValueError(f"{written[name]} must be a positive number; got {value:g}")
+    if "step_size" in given and given.get("gate_method") != "gradient":
+        raise ValueError("--step-size is for --gate-method gradient")
+    return given
 
 
 def _check(option: str, value: str, choices: tuple[str, ...]) -> None:

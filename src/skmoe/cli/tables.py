@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     import numpy as np
 
     from skmoe.tables import EncodedTable, FileTable, TableEncoder
-    from skmoe.tables.output_columns import OutputColumns
 
 __all__ = [
     "Categorical",
@@ -186,27 +185,25 @@ def learn_table(
     table: FileTable,
     target: str,
     *,
-    weights: str | None = None,
-    columns: Sequence[str] | None = None,
-    drop: Sequence[str] | None = None,
-    categorical: Sequence[str] | None = None,
-    missing: str = "level",
-    unseen: str = "other",
-    dates: str | None = None,
-    output: OutputColumns | None = None,
+    columns: Sequence[str] | None,
+    drop: Sequence[str] | None,
+    categorical: Sequence[str] | None,
+    dates: str | None,
     reference: Sequence[str] | None = None,
+    weights: str | None = None,
+    output: OutputColumns | None = None,
+    **how: Any,
 ) -> TableEncoder:
-    """Decide what the columns of a table become, and print notes for its owner."""
+    """Decide what the columns of a table become, and print notes for its owner; `how` is for `TableTransformer`."""
     from skmoe.tables.transformer import USUAL_DATES, TableTransformer
 
     transformer = TableTransformer(
         columns=names_among(columns, table.names, "--columns") if columns else None,
         drop=names_among(drop, table.names, "--drop"),
         categorical=names_among(categorical, table.names, "--categorical"),
-        missing=missing,
-        unseen=unseen,
         dates=[part.strip() for part in dates.split(",")] if dates else USUAL_DATES,
         reference=_references(reference or ()),
+        **how,
     )
     encoder = transformer.learn(table, target, weights=weights, output=output)
     for line in encoder.notes:

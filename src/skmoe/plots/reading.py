@@ -25,7 +25,6 @@ __all__ = [
     "check_whole",
     "class_names",
     "classes_to_draw",
-    "column",
     "expert_names",
     "needs_numbers",
     "output_name",
@@ -39,7 +38,7 @@ MOST_CLASSES = 4  # lines that can be told apart in one picture
 JITTER = 0.14  # half the width over which rows of one value are moved apart, as a share of the distance between values
 
 
-def check_model(model: Any) -> None:
+def check_model(model: MixtureOfExperts) -> None:
     """Refuse what is not fitted, or is no mixture of experts."""
     check_is_fitted(model)
     if not hasattr(model, "parameters_") or not hasattr(model, "record_"):
@@ -90,18 +89,6 @@ def classes_to_draw(weight: np.ndarray) -> list[int]:
 
 def _on_the_host(values: Any) -> np.ndarray:
     return np.asarray(to_numpy(in_memory(values)[0]), dtype=np.float64)
-
-
-def column(model: MixtureOfExperts, feature: Any, name: str = "feature") -> int:
-    """Return the index of the input that a column became, given by its name or place."""
-    inputs = feature_names(model)
-    if isinstance(feature, str) and feature in inputs:
-        return inputs.index(feature)
-    found = GivenColumns.of(model).indices([feature], name) or []
-    if len(found) > 1:
-        named = ", ".join(inputs[j] for j in found)
-        raise ValueError(f"{name}: column {feature!r} became several inputs; choose one of them: {named}")
-    return found[0]
 
 
 def expert_names(model: MixtureOfExperts) -> list[str]:
@@ -190,16 +177,17 @@ def along(model: MixtureOfExperts, X: np.ndarray, feature: Any, resolution: int,
     """
     if isinstance(feature, Integral) and model.encoder_ is not None and feature in range(model.n_features_in_):
         feature = str(model.feature_names_in_[feature])
+    names = feature_names(model)
     for one in inputs_of(model):
-        if len(one.levels) > 2 and isinstance(feature, str) and feature == one.name:
-            width = len(one.columns)
+        first, width = one.columns[0], len(one.columns)
+        if one.levels and feature in (one.name, *([first, names[first]] if width == 1 else [])):
             values = np.vstack([np.zeros(width), np.eye(width)])
             return Along(one.name, one.columns, values, np.arange(width + 1.0), one.levels)
-        (first, *_) = one.columns
-        if one.levels and len(one.columns) == 1 and feature in (one.name, first, feature_names(model)[first]):
-            return Along(one.name, one.columns, np.array([[0.0], [1.0]]), np.arange(2.0), one.levels)
-    j = column(model, feature, name)
-    called = feature_names(model)[j]
+    (j, *more) = [names.index(feature)] if feature in names else GivenColumns.of(model).indices([feature], name) or []
+    if more:
+        became = ", ".join(names[i] for i in (j, *more))
+        raise ValueError(f"{name}: column {feature!r} became several inputs; choose one of them: {became}")
+    called = names[j]
     distinct = np.unique(X[:, j])
     if len(distinct) < 2:
         raise ValueError(f"column {called!r} is constant in X; there is nothing to draw against it: choose another")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -240,26 +240,12 @@ class ExpertDisplay(Display):
         legend_above(ax)
 
 
-class ExpertInput(NamedTuple):
-    """An input to draw an expert along.
+def input_of_expert(model: MixtureOfExperts, X: np.ndarray, i: int, feature: Any = None) -> tuple[np.ndarray, Along, np.ndarray]:
+    """Find the input to draw an expert along: the one asked for, or that with the largest effect over its rows.
 
-    Attributes
-    ----------
-    center : (d,) array
-        Means of the inputs over the expert's rows.
-    input : Along
-        The input over the middle nine tenths of the expert's rows.
-    seen : (g,) array of bool
-        Whether the expert's rows have each place of the input.
+    Returns the means of the columns over the expert's rows (d,), the input over the middle nine tenths of these rows,
+    and for each place of it whether they have it (g,).
     """
-
-    center: np.ndarray
-    input: Along
-    seen: np.ndarray
-
-
-def input_of_expert(model: MixtureOfExperts, X: np.ndarray, i: int, feature: Any = None) -> ExpertInput:
-    """Find the input to draw an expert along: the one asked for, or that with the largest effect over its rows."""
     weight = model.parameters_.gate_proba(X)[:, i]
     weight = weight / np.sum(weight)
     center = weight @ X
@@ -267,9 +253,9 @@ def input_of_expert(model: MixtureOfExperts, X: np.ndarray, i: int, feature: Any
         feature = _strongest_input(model, i, np.sqrt(weight @ (X - center) ** 2))
     one = along(model, X, feature, GRID)
     if one.discrete:
-        return ExpertInput(center, one, weight @ (one.place(X)[:, None] == one.places) >= FEW)
+        return center, one, weight @ (one.place(X)[:, None] == one.places) >= FEW
     first, last = weighted_quantile(X[:, one.columns[0]], weight, NINE_IN_TEN).tolist()
-    return ExpertInput(center, one.at(np.linspace(first, last, GRID)), np.ones(GRID, dtype=bool))
+    return center, one.at(np.linspace(first, last, GRID)), np.ones(GRID, dtype=bool)
 
 
 def _strongest_input(model: MixtureOfExperts, i: int, deviation: np.ndarray) -> Any:

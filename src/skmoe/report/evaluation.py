@@ -20,7 +20,7 @@ from skmoe.report.methods import Methods, TooFewRowsError
 from skmoe.report.rows import Rows, evenly_spaced
 from skmoe.tables.chosen import chosen_inputs
 
-__all__ = ["Evaluation", "Protocol", "affordable_rows", "cross_fitted", "evaluated_on_test", "fold_by_fold"]
+__all__ = ["Evaluation", "Protocol", "cross_fitted", "evaluated_on_test", "fold_by_fold"]
 
 CROSS_WORK = 10_000_000  # rows times parameters up to which models are fitted to again: a minute or two for five folds
 CROSS_ROWS = 2000  # rows that are always affordable
@@ -83,11 +83,12 @@ def cross_fitted(model: MixtureOfExperts, rows: Rows, folds: int, methods: Metho
     """Predict each row by models fitted to the other folds.
 
     The number of experts, chosen from all rows, is kept; all else is as in the fit. An average of models chooses anew.
-    All rows take part as long as that is affordable, see `affordable_rows`.
+    All rows take part as long as rows times parameters stay below `CROSS_WORK`.
     Returns a sentence in place of the evaluation where folds have too few rows to fit to.
     """
-    some = evenly_spaced(rows.n, affordable_rows(model))
-    X, y, weight = rows.values[some], _outputs(rows)[some], None if rows.weight is None else rows.weight[some]
+    assert rows.outputs is not None
+    some = evenly_spaced(rows.n, max(CROSS_ROWS, CROSS_WORK // model.n_parameters_))
+    X, y, weight = rows.values[some], rows.outputs[some], None if rows.weight is None else rows.weight[some]
     if len(y) < max(LEAST_ROWS, 2 * folds):
         return f"{len(y)} rows are too few to hold some of them out."
     fits: list[Any] = []
@@ -112,7 +113,8 @@ def evaluated_on_test(
     They are fitted to the rows of the fit where those are at hand, and else to the other folds of the test rows; with
     too few of these, or with no folds, they are left out.
     """
-    y = _outputs(test)
+    assert test.outputs is not None
+    y = test.outputs
     mixture = methods.mixture(model, test.values, y)
     if rows is not None and rows.outputs is not None:
         others = tuple(fit(rows.values, rows.outputs, rows.weight)(test.values, y) for fit in methods.baselines)
@@ -123,20 +125,9 @@ def evaluated_on_test(
     return Evaluation(Protocol.TEST_ALONE, (mixture, *others), folds, test.total)
 
 
-def affordable_rows(model: MixtureOfExperts) -> int:
-    """Return the most rows that a model is fitted to again: rows times parameters stay below `CROSS_WORK`."""
-    return max(CROSS_ROWS, CROSS_WORK // model.n_parameters_)
-
-
 def _seed(model: MixtureOfExperts) -> int:
     """Return the seed of the fits and of the folds: that of the model, if it is a number."""
     return int(model.random_state) if isinstance(model.random_state, Integral) else 0
-
-
-def _outputs(rows: Rows) -> np.ndarray:
-    if rows.outputs is None:
-        raise ValueError("rows without outputs cannot evaluate a model")
-    return rows.outputs
 
 
 def _cross_predicted(

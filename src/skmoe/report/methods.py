@@ -163,9 +163,11 @@ def _of_rates(fit: Fit, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None)
     return evaluate_counts
 
 
-def _split(y: np.ndarray, folds: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Split rows into folds, alike for every method."""
-    return KFold(folds, shuffle=True, random_state=seed).split(y[:, None])
+def _split(y: np.ndarray, folds: int, seed: int, *, classes: bool = False) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Split rows into folds, alike for every method, with the same shares of classes where each has enough rows."""
+    even = classes and np.min(np.unique(y, return_counts=True)[1]) >= folds
+    kind = StratifiedKFold if even else KFold
+    return kind(folds, shuffle=True, random_state=seed).split(y[:, None], y)
 
 
 OF_NUMBERS = Methods(_mixture_of_numbers, (_least_squares, _boosting), _split)
@@ -183,7 +185,7 @@ def of_classes(n_classes: int) -> Methods:
         ("gradient boosting", lambda: HistGradientBoostingClassifier(random_state=0)),
     )
     fits = tuple(_on_one_thread(partial(_fitted, name, make, n_classes)) for name, make in baselines)
-    return Methods(partial(_mixture_of_classes, n_classes), fits, _split_classes)
+    return Methods(partial(_mixture_of_classes, n_classes), fits, partial(_split, classes=True))
 
 
 def _fitted(
@@ -209,10 +211,3 @@ def _of_all(n_classes: int, model: MixtureOfExperts, P: np.ndarray) -> np.ndarra
     full = np.zeros((len(P), n_classes))
     full[:, model.classes_.astype(int)] = P
     return full
-
-
-def _split_classes(y: np.ndarray, folds: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Split rows into folds, alike for every method, with the same shares of the classes where each has enough rows."""
-    enough = np.min(np.unique(y, return_counts=True)[1]) >= folds
-    kind = StratifiedKFold if enough else KFold
-    return kind(folds, shuffle=True, random_state=seed).split(y[:, None], y)
