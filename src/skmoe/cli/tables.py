@@ -191,7 +191,7 @@ def learn_table(
     dates: str | None,
     reference: Sequence[str] | None = None,
     weights: str | None = None,
-    output: OutputColumns | None = None,
+    output: Any = None,
     **how: Any,
 ) -> TableEncoder:
     """Decide what the columns of a table become, and print notes for its owner; `how` is for `TableTransformer`."""

@@ -240,7 +240,9 @@ class ExpertDisplay(Display):
         legend_above(ax)
 
 
-def input_of_expert(model: MixtureOfExperts, X: np.ndarray, i: int, feature: Any = None) -> tuple[np.ndarray, Along, np.ndarray]:
+def input_of_expert(
+    model: MixtureOfExperts, X: np.ndarray, i: int, feature: Any = None
+) -> tuple[np.ndarray, Along, np.ndarray]:
     """Find the input to draw an expert along: the one asked for, or that with the largest effect over its rows.
 
     Returns the means of the columns over the expert's rows (d,), the input over the middle nine tenths of these rows,
