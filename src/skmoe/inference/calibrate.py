@@ -68,28 +68,30 @@ def held_out_coverage(folds: Folds, scores: np.ndarray, *, corrected: bool = Tru
 def calibration_of(folds: Folds, fits: FoldFits) -> Calibrated:
     """Fit the calibration to normal scores of held-out rows under the corrected distributions of the folds' models.
 
+    Components are Gaussian for it: heavy tails are the calibration's, and t distributions under another one would have
+    tails that fall off like a power of the logarithm, with quantiles far beyond any output.
     The exact distribution of one regression is used unless held-out rows gain more than a standard error.
     The gate's uncertainty is counted where held-out rows gain more than a standard error by it: where a gate all but
     separates rows, its likelihood is far from a Gaussian.
     """
-    log_density, scores = np.empty((2, folds.n)), np.empty((2, folds.n))
+    log_density, scores = np.empty((3, folds.n)), np.empty((3, folds.n))
     pairs = zip(fits.problems, fits.best, strict=True)
     laws = [corrected_distribution(_in_own_units(problem), theta) for problem, theta in pairs]
     if any(law.unknown for law in laws):
         return Calibrated(None, False, [])
     for fold, law in zip(folds.parts, laws, strict=True):
-        inputs = to_numpy(fold.test.X)[:, : fold.test.map.width]
-        y = to_numpy(fold.test.y)
-        for i, chosen in enumerate((law.without_gate_uncertainty(), law)):
+        inputs, y = to_numpy(fold.test.X)[:, : fold.test.map.width], to_numpy(fold.test.y)
+        gaussian = law.with_gaussian_components()
+        for i, chosen in enumerate((gaussian.without_gate_uncertainty(), gaussian, law)):
             at_rows = chosen.at(inputs)
             log_density[i, fold.held_out] = at_rows.logpdf(y)
             scores[i, fold.held_out] = at_rows.normal_scores(y)
-    found = [Calibration.fit(z, folds.weight) for z in scores]
+    found = [Calibration.fit(z, folds.weight) for z in scores[:2]]
     without, with_gate = (log_density[i] + found[i].log_slope(scores[i]) for i in range(2))
     if fits.k == 1:
-        mean, error = gain(without, log_density[0], folds.weight)
+        mean, error = gain(without, log_density[2], folds.weight)
         corrected = mean > error
-        coverage = held_out_coverage(folds, scores[0], corrected=corrected)
+        coverage = held_out_coverage(folds, scores[0 if corrected else 2], corrected=corrected)
         return Calibrated(found[0] if corrected else None, False, coverage)
     mean, error = gain(with_gate, without, folds.weight)
     best = int(mean > error)

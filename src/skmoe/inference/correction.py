@@ -99,6 +99,8 @@ def small_sample_correction(model: FittedMixture) -> Correction | None:
     if covariance is None:
         return Correction(model.noise_scale_, model.dof_)
     correction = correction_of(covariance, model.noise_scale_, model.dof_, model.gate_coef_.shape[1])
+    if model.calibration_ is not None:  # which has the heavy tails
+        correction = replace(correction, dof=None)
     return correction if model.gate_uncertain_ else replace(correction, gate_covariance=None)
 
 

@@ -143,6 +143,10 @@ class PredictiveDistribution:
         """Return the distribution without the uncertainty of the gates."""
         return replace(self, corrections=tuple(c and replace(c, gate_covariance=None) for c in self._corrections))
 
+    def with_gaussian_components(self) -> PredictiveDistribution:
+        """Return the distribution with Gaussian components: heavy tails are left to the calibration."""
+        return replace(self, corrections=tuple(c and replace(c, dof=None) for c in self._corrections))
+
     def mean(self, X: Array) -> Array:
         """Return the mean of the output by the members' gates and experts without corrections, (n,)."""
         xp = array_namespace(X)
