@@ -8,6 +8,7 @@ from scipy import integrate, optimize, stats
 
 from skmoe.arrays.namespaces import to_numpy
 from skmoe.model.calibration import Calibration
+from skmoe.model.exponentiated import Exponentiated
 from skmoe.model.parameters import MoEParameters
 from skmoe.model.predictive import Correction, Mixture, PredictiveDistribution
 
@@ -225,6 +226,21 @@ def test_region_of_a_shoulder_that_turns_between_nodes_has_its_probability():
     )
     for coverage in np.linspace(0.79, 0.81, 6):
         np.testing.assert_allclose(content(one, one.region(coverage)), coverage, atol=1e-6)
+
+
+@pytest.mark.parametrize("coverage", [0.5, 0.9])
+def test_region_of_outputs_whose_logs_have_heavy_tails_leaves_out_what_is_near_zero(coverage, rng):
+    """The density rises without bound towards zero, with next to no probability there."""
+    n = 60
+    weights, centers = rng.dirichlet(np.ones(2), n), rng.standard_normal((n, 2))
+    logs = Mixture(weights, centers, 0.3 * np.exp(0.3 * rng.standard_normal((n, 2))), None, Calibration(0, 1.1, 4.0))
+    law = Exponentiated(logs)
+    regions = law.region(coverage)
+    np.testing.assert_allclose(content(law, regions), coverage, atol=1e-6)
+    lengths = np.array([np.sum(np.diff(region, axis=1)) for region in regions])
+    assert np.all(lengths <= np.diff(law.interval(coverage), axis=1)[:, 0] * (1 + 1e-9))
+    ends = np.array([region[-1, 1] for region in regions])
+    np.testing.assert_allclose(np.exp(law.log_less_likely(ends)), 1 - coverage, rtol=1e-6)
 
 
 def test_central_bounds_have_the_scores_asked_for(laws):

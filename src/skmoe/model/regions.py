@@ -26,6 +26,7 @@ FIRST_STEP = 0.02  # about the error of the coarse threshold
 EXACT = 1e-11  # to which roots are found: logs of densities and of probabilities
 RESOLVED = float(np.log(1e-13))  # least log probability of a gap that is found as a difference
 TINY = 1e-300
+LEAST_HEIGHT = -700.0  # relative to the highest, in the log of a density: the rest counts as zero
 WRONG = 1e-7  # relative error of the probability outside a set from which on cells are divided
 REFINEMENTS = 5  # rounds in which cells are divided where the density is not monotone inside
 DIVISIONS = 16
@@ -198,6 +199,7 @@ class Profile:
 def _coarse_threshold(nodes: np.ndarray, heights: np.ndarray, log_outside: float) -> np.ndarray:
     """Return the threshold for a density whose log is linear between nodes, by halving."""
     width = np.diff(nodes, axis=1)
+    heights = np.maximum(heights, np.max(heights, axis=1, keepdims=True) + LEAST_HEIGHT)
     low, high = np.min(heights, axis=1), np.max(heights, axis=1)
     top, bottom = np.maximum(heights[:, 1:], heights[:, :-1]), np.minimum(heights[:, 1:], heights[:, :-1])
     per = width / np.maximum(top - bottom, 1e-9)
