@@ -195,15 +195,13 @@ class GaussianFamily(NoiseFamily):
 
     def _line(self) -> tuple[float, float]:
         """Return slope and intercept of the line through g(-1) and g(1), a start with the right signs."""
-        if self.g.linear:
-            return 1.0, 0.0
         low, high = np.asarray(self.g(np.array([-1.0, 1.0])))
         return float((high - low) / 2) or 1.0, float((high + low) / 2)
 
     def start_response(self, y: Array) -> Array:
         """Return outputs mapped through the inverse of a line near g."""
         slope, intercept = self._line()
-        return y if self.g.linear else (y - intercept) / slope
+        return (y - intercept) / slope
 
     def start_scale(self, residual: np.ndarray) -> np.ndarray:
         """Return residual scales mapped through the same line."""

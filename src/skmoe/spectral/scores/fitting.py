@@ -122,10 +122,7 @@ def as_law(input_law: Any, X: Array, rng: np.random.Generator, weight: Array | N
 def _looks_gaussian(X: Array, weight: Array | None, rng: np.random.Generator) -> bool:
     """Return whether rows are about Gaussian, after whitening."""
     (component,) = _fit_gaussian(X, weight)[0].components(X.shape[1])
-    if weight is None:
-        sample, w = _sampled(X, None, SHAPE_ROWS, rng), None
-    else:
-        sample, w = (to_numpy(a) for a in take_rows((X, weight), np.arange(min(X.shape[0], SHAPE_ROWS))))
+    sample, w = some_rows((X, weight), SHAPE_ROWS, rng)
     return looks_gaussian((sample - component.mean) @ component.whitener.T, w)
 
 
