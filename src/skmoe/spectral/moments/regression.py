@@ -21,7 +21,7 @@ from skmoe.arrays.namespaces import Array, array_namespace, columns, to_device, 
 from skmoe.arrays.products import tensor
 from skmoe.spectral.moments.plain import score_moment
 from skmoe.spectral.rows import Rows
-from skmoe.spectral.scores.reference import Reference, reference_in
+from skmoe.spectral.scores.reference import Reference, reference_in, whitened_along
 
 __all__ = [
     "hermite_features",
@@ -164,8 +164,7 @@ def leading_basis(
         return label(t) - offset - line_ @ Z
 
     U = _top(sign * score_moment(X, y, rest, law, 2, weight=weight), q)
-    root = linalg.cholesky(U.T @ covariance @ U, lower=True)
-    inside = replace(reference_in(law, linalg.solve_triangular(root, U.T, lower=True), mean, 1.0), temper=0.0)
+    inside = replace(reference_in(law, *whitened_along(law, U), 1.0), temper=0.0)
     coef, _ = _fit_sample(rows, lambda Z, t: rest(Z, t)[None, :], inside, q, rng)
     quadratic = order_slices(q)[2]
     explained = to_device(coef[:, : quadratic.stop], X)

@@ -17,11 +17,10 @@ Experts and reference converge in a few rounds.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from scipy import linalg, optimize
+from scipy import linalg
 
 from skmoe.arrays.namespaces import columns
 from skmoe.spectral.scores.gaussian import InputLaw
@@ -29,6 +28,7 @@ from skmoe.spectral.scores.reference import (
     LEAST_EFFECTIVE,
     Reference,
     effective_share,
+    largest_kept,
     reference_in,
 )
 
@@ -108,15 +108,12 @@ def index_reference(
     if t is None:
         return None
     if A is None:
-        return at(1.0 if t == 1.0 else _largest(lambda u: effective(at(u))))
-    return at(t, _largest(lambda u: effective(at(t, u)))) if toward_origin and np.any(projected_mean) else at(t)
-
-
-def _largest(share: Callable[[float], float]) -> float:
-    """Return the largest u up to 1 at which the share of the rows is still sufficient, as it is at 0."""
-    if share(1.0) >= LEAST_EFFECTIVE:
-        return 1.0
-    return float(optimize.brentq(lambda u: share(u) - LEAST_EFFECTIVE, 0.0, 1.0, xtol=1e-2))
+        return at(1.0 if t == 1.0 else largest_kept(lambda u: effective(at(u)), xtol=1e-2))
+    return (
+        at(t, largest_kept(lambda u: effective(at(t, u)), xtol=1e-2))
+        if toward_origin and np.any(projected_mean)
+        else at(t)
+    )
 
 
 def _unit(A: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ moments comes from, are weighted down. Where an isotropic reference would leave 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -27,9 +28,11 @@ __all__ = [
     "Reference",
     "choose_reference",
     "effective_share",
+    "largest_kept",
     "reference_in",
     "reference_width",
     "tempering",
+    "whitened_along",
 ]
 
 EFFECTIVE = 0.7
@@ -98,18 +101,15 @@ def choose_reference(
     experts; else in the law's whitened coordinates, where they hold on average.
     """
     d, q = U.shape
-    mean, covariance = law.mean_and_covariance(d)
-    width = reference_width(q)
-
-    projected = U.T @ covariance @ U
+    width, projected = reference_width(q), U.T @ law.mean_and_covariance(d)[1] @ U
     std = width * np.sqrt(q / np.trace(linalg.inv(projected)))
     isotropic = reference_in(law, U.T / std, np.zeros(d), std)
     temper = tempering(isotropic, X_sample, row_weight)
     if temper >= LEAST_TEMPER:
         return replace(isotropic, temper=temper, common=temper == 1.0)
-    root = linalg.cholesky(projected, lower=True)
     std = width * np.sqrt(np.trace(projected) / q)
-    whitened = reference_in(law, linalg.solve_triangular(root, U.T, lower=True) / width, mean, std)
+    B, mean = whitened_along(law, U)
+    whitened = reference_in(law, B / width, mean, std)
     return replace(whitened, temper=tempering(whitened, X_sample, row_weight))
 
 
@@ -123,7 +123,18 @@ def effective_share(log_weights: np.ndarray, row_weight: np.ndarray | None, powe
 def tempering(reference: Reference, X: np.ndarray, row_weight: np.ndarray | None) -> float:
     """Return the largest power, at most one, at which weights leave the share `LEAST_EFFECTIVE` of the rows."""
     log_weights = reference.log_weights(reference.coordinates(columns(X)))
-    effective = partial(effective_share, log_weights, row_weight)
-    if effective(1.0) >= LEAST_EFFECTIVE:
+    return largest_kept(partial(effective_share, log_weights, row_weight), xtol=1e-3)
+
+
+def largest_kept(share: Callable[[float], float], xtol: float) -> float:
+    """Return the largest u up to 1 at which a share of the rows is at least `LEAST_EFFECTIVE`, as it is at 0."""
+    if share(1.0) >= LEAST_EFFECTIVE:
         return 1.0
-    return float(optimize.brentq(lambda power: effective(power) - LEAST_EFFECTIVE, 0.0, 1.0, xtol=1e-3))
+    return float(optimize.brentq(lambda u: share(u) - LEAST_EFFECTIVE, 0.0, 1.0, xtol=xtol))
+
+
+def whitened_along(law: InputLaw, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the matrix (q, d) that maps inputs less their mean to whitened ones along U (d, q), and the mean."""
+    mean, covariance = law.mean_and_covariance(len(U))
+    root = linalg.cholesky(U.T @ covariance @ U, lower=True)
+    return linalg.solve_triangular(root, U.T, lower=True), mean
