@@ -108,12 +108,10 @@ def index_reference(
     if t is None:
         return None
     if A is None:
-        return at(1.0 if t == 1.0 else largest_kept(lambda u: effective(at(u)), xtol=1e-2))
-    return (
-        at(t, largest_kept(lambda u: effective(at(t, u)), xtol=1e-2))
-        if toward_origin and np.any(projected_mean)
-        else at(t)
-    )
+        return at(largest_kept(lambda u: effective(at(u)), xtol=1e-2))
+    if not toward_origin or not np.any(projected_mean):
+        return at(t)
+    return at(t, largest_kept(lambda u: effective(at(t, u)), xtol=1e-2))
 
 
 def _unit(A: np.ndarray) -> np.ndarray:
