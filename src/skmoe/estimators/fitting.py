@@ -21,6 +21,7 @@ from skmoe.inference import (
     calibration_of,
     coarse_outputs,
     covariance_root,
+    feature_names,
     few_rows_of_fit,
     from_root,
     held_out_coverage,
@@ -29,6 +30,7 @@ from skmoe.inference import (
     robust_root,
     small_sample,
 )
+from skmoe.inference.relations import target_of
 from skmoe.model.checks import check_outputs
 from skmoe.model.families import BinomialFamily, MultinomialFamily, get_family, with_second_column
 from skmoe.model.family import Family
@@ -118,11 +120,9 @@ def _fit(
 
 def _relations(model: MixtureOfExperts, rows: RowsToFit) -> tuple[Relation, ...]:
     """Find relations that a reader should know first, and warn of them before the search."""
-    names = [str(name) for name in model.encoded_feature_names_]
-    found = find_relations(rows, names, classes=hasattr(model, "classes_"))
+    found = find_relations(rows, feature_names(model), classes=hasattr(model, "classes_"))
     for relation in [one for one in found if one.advised][:MOST_WARNED]:
-        target = getattr(rows.encoder, "target", None) or "y"
-        warnings.warn(RelationWarning(relation, target), stacklevel=CALLER)
+        warnings.warn(RelationWarning(relation, target_of(model)), stacklevel=CALLER)
     return found
 
 

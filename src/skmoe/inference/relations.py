@@ -61,7 +61,7 @@ class RelationWarning(UserWarning):
 
 def target_of(model: FittedMixture) -> str:
     """Return the name of the output, "y" where a fit does not know it."""
-    return getattr(model.encoder_, "target", None) or "y"
+    return (model.encoder_ and model.encoder_.target) or "y"
 
 
 def is_exact(model: FittedMixture) -> bool:
