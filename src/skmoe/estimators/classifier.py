@@ -140,6 +140,7 @@ class MoEClassifier(ClassifierMixin, MixtureOfExperts):
     """
 
     method = "auto"
+    calibration = None  # of intervals, which classes have none of
 
     def __init__(
         self,

@@ -107,7 +107,7 @@ def _fit(
         settings,
         options,
         int(model.averaging),
-        getattr(model, "calibration", None) is not None and family.base.noise_dof is not None,
+        model.calibration is not None and family.base.noise_dof is not None,
     )
     callback = _progress(type(model).__name__, model.verbose)
     control = Control(float(model.tol), int(model.max_iter), callback, max_time=model.max_time)
@@ -169,7 +169,7 @@ def _calibrated(model: MixtureOfExperts, learned: Learned) -> Calibrated:
     """Return the calibration of predictions by held-out rows, if there are any and it is wanted."""
     choice, members, task = learned.choice, learned.ensemble, learned.task
     none = Calibrated(None, False, [])
-    if getattr(model, "calibration", None) is None or choice is None or choice.folds is None:
+    if model.calibration is None or choice is None or choice.folds is None:
         return none
     if (task is not None and task.sampled) or model.parameters_.family.base.noise_dof is None:
         return none

@@ -21,8 +21,7 @@ __all__ = ["FittedMixture"]
 class FittedMixture(FittedColumns):
     """A fitted mixture of experts: its settings and attributes, as `skmoe.MoERegressor` documents them.
 
-    Only classifiers have ``classes_``; only regressors have ``noise_scale_`` and the settings ``noise`` and
-    ``calibration``.
+    Only classifiers have ``classes_``; only regressors have ``noise_scale_`` and the setting ``noise``.
     """
 
     get_params: Callable[[], dict[str, Any]]
