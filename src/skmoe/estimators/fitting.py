@@ -167,11 +167,11 @@ def _store(model: MixtureOfExperts, learned: Learned) -> None:
 
 def _calibrated(model: MixtureOfExperts, learned: Learned) -> Calibrated:
     """Return the calibration of predictions by held-out rows, if there are any and it is wanted."""
-    choice, members, task = learned.choice, learned.ensemble, learned.task
+    choice, members = learned.choice, learned.ensemble
     none = Calibrated(None, False, [])
     if model.calibration is None or choice is None or choice.folds is None:
         return none
-    if (task is not None and task.sampled) or model.parameters_.family.base.noise_dof is None:
+    if learned.sampled or model.parameters_.family.base.noise_dof is None:
         return none
     if members is not None:
         scores = members.held_out.scores

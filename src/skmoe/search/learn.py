@@ -82,13 +82,14 @@ class Request:
 class Learned:
     """A fitted model, the record of its fit, choices by held-out rows, and averaged models, if any.
 
-    `stability` is the share of other models in which each expert has a match, (k,); NaN where there are none.
+    `stability` is the share of other models in which each expert has a match, (k,), NaN where there are none; `sampled`
+    tells that the search used a sample of the rows.
     """
 
     fitted: Fitted
     record: FitRecord
     stability: np.ndarray
-    task: Task | None = None
+    sampled: bool = False
     choice: Choice | None = None
     ensemble: Ensemble | None = None
 
@@ -141,7 +142,8 @@ def learn(
             folds=len(choice.folds.parts),
             fold_rows=round(n),
         )
-    return Learned(fitted, record, _stability(task, fitted.parameters, choice, ensemble), task, choice, ensemble)
+    seen = _stability(task, fitted.parameters, choice, ensemble)
+    return Learned(fitted, record, seen, task.sampled, choice, ensemble)
 
 
 def _tried(task: Task, choice: Choice, n: float) -> tuple[NumberTried, ...]:
