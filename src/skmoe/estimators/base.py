@@ -72,6 +72,11 @@ class MixtureOfExperts(FittedMixture, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "parameters_")
 
+    def _by_rows(self, method: str, X: Any, **how: Any) -> Array:
+        """Evaluate a method of the parameters on the caller's inputs."""
+        check_is_fitted(self)
+        return apply(self, getattr(self.parameters_, method), X, **how)
+
     def _at_outputs(self, function: Callable[..., Array], X: Any, y: Any, **how: Any) -> Array:
         """Evaluate a function of inputs and outputs on the caller's rows."""
         return apply(self, function, X, y, columns=self.parameters_.family.columns, **how)
@@ -94,7 +99,7 @@ class MixtureOfExperts(FittedMixture, BaseEstimator):
             Probabilities, which add up to one in each row.
         """
         check_is_fitted(self)
-        return apply(self, self.parameters_.gate_proba, X, width=self.n_experts_)
+        return self._by_rows("gate_proba", X, width=self.n_experts_)
 
     def responsibilities(self, X: Any, y: Any) -> Array:
         """Return the probability of each expert given inputs and output.

@@ -33,7 +33,7 @@ from skmoe.model.family import Family
 from skmoe.model.predictive import PredictiveDistribution
 from skmoe.search import Progress
 from skmoe.spectral.options import SpectralOptions
-from skmoe.tables.inputs import apply, rows_to_use
+from skmoe.tables.inputs import rows_to_use
 
 __all__ = ["MoERegressor"]
 
@@ -361,7 +361,7 @@ class MoERegressor(RegressorMixin, MixtureOfExperts):
             Predictions of the experts.
         """
         check_is_fitted(self)
-        return apply(self, self.parameters_.expert_means, X, width=self.n_experts_)
+        return self._by_rows("expert_means", X, width=self.n_experts_)
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Array:
         """Return bounds between which a new y falls with the given probability: exact quantiles of the mixture.
