@@ -102,7 +102,7 @@ def test_streamed_weights_of_any_size_are_the_same_weights(table, monkeypatch):
 def test_weights_of_no_use_are_refused(table):
     X, y = table
     nan, negative, one = np.full(600, np.nan), np.full(600, -1.0), np.eye(1, 600)[0]
-    for weight, why in ((nan, "NaN"), (negative, "[Nn]egative values"), (one, "fewer than two rows")):
+    for weight, why in ((nan, "NaN"), (negative, "[Nn]egative values"), (one, "there are 1 rows with weight")):
         with pytest.raises(ValueError, match=why):
             MoERegressor(2).fit(X, y, sample_weight=weight)
     columns = pa.table({"x": X[:, 0], "y": y, "w": 0.5 * np.ones(600)})

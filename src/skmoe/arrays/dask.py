@@ -7,6 +7,8 @@ worker did what; a lost worker costs its blocks, which Dask computes again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -39,10 +41,7 @@ def _sum_partition(kernel: Callable[..., tuple[Any, ...]], block_rows: int, *par
 
 
 def _add(*parts: list[Any]) -> list[Any]:
-    total = parts[0]
-    for part in parts[1:]:
-        total = [a + b for a, b in zip(total, part, strict=True)]
-    return total
+    return [reduce(add, totals) for totals in zip(*parts, strict=True)]
 
 
 def _take_partition(rows: np.ndarray, *partitions: Any) -> list[Any]:
@@ -87,14 +86,14 @@ class DaskColumns(Streamed):
         import dask
 
         shipped = dask.delayed(kernel, pure=False, traverse=False)
-        one, add = dask.delayed(_sum_partition, pure=False), dask.delayed(_add, pure=False)
+        one, added = dask.delayed(_sum_partition, pure=False), dask.delayed(_add, pure=False)
         sums = [
             one(shipped, block_rows, *parts)
             for parts, length in zip(self._partitions(columns), self.lengths, strict=True)
             if length
         ]
         while len(sums) > 1:
-            sums = [add(*sums[i : i + FAN_IN]) for i in range(0, len(sums), FAN_IN)]
+            sums = [added(*sums[i : i + FAN_IN]) for i in range(0, len(sums), FAN_IN)]
         return _compute(sums)[0]
 
     def take(self, columns: tuple[Any, ...], rows: np.ndarray) -> tuple[Any, ...]:

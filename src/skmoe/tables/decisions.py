@@ -140,10 +140,6 @@ def times(texts: dict[str, int], most: int = 4) -> str:
     return listed([f"{text!r} ({_rows(count)})" for text, count in Counter(texts).most_common()], most)
 
 
-def _largest(count: int) -> str:
-    return "largest" if count == 1 else f"{count} largest"
-
-
 def _rows(count: int) -> str:
     return "1 row" if count == 1 else f"{count} rows"
 
@@ -172,9 +168,7 @@ def _one_number(profile: ColumnProfile, kind: str, missing: str, dates: Sequence
     if missing in ("level", "impute"):
         if n_missing > MOST_EMPTY * profile.rows:
             return Decision(name, None, (*notes, _too_empty(profile, n_missing)))
-        fill = {"number": lambda: profile.middle, "boolean": lambda: _mostly(profile)}.get(
-            kind, lambda: median(found.sample)
-        )()
+        fill = _mostly(profile) if kind == "boolean" else median(found.sample if kind == "date" else profile.sample)
         indicator = marked and n_missing >= rare_rows(profile.rows)
         if n_missing:
             values = "1 missing value was" if n_missing == 1 else f"{n_missing} missing values were"
@@ -211,7 +205,7 @@ def _same(profile: ColumnProfile, kind: str) -> bool:
 def _mostly(profile: ColumnProfile) -> float:
     """Return 1 where most values are true, else 0."""
     if profile.counts is None:
-        return float(profile.middle > 0.5)
+        return float(median(profile.sample) > 0.5)
     true = sum(count for text, count in profile.counts.items() if text.lower() == "true")
     return float(2 * true > sum(profile.counts.values()))
 
@@ -271,7 +265,8 @@ def _categories(profile: ColumnProfile, missing: str, known: Column | None, most
         if other not in categories:
             categories.append(OTHER)
         fewer, count = ("1 category", "counts") if len(rare) == 1 else (f"{len(rare)} categories", "count")
-        why = f"with fewer than {least} rows" if counts[rare[0]] < least else f"beyond the {_largest(len(kept))}"
+        most_frequent = "largest" if len(kept) == 1 else f"{len(kept)} largest"
+        why = f"with fewer than {least} rows" if counts[rare[0]] < least else f"beyond the {most_frequent}"
         notes.append(f"column {name!r}: {fewer} {why} ({_rows(other_rows)}) {count} as {other!r}")
     fill = None
     if missing in ("level", "impute"):

@@ -182,11 +182,6 @@ class ColumnProfile:
         for found in self.dates.values():
             found.sample = _thinned(found.sample, stay)
 
-    @property
-    def middle(self) -> float:
-        """Median of the sampled numbers."""
-        return median(self.sample)
-
     def _add_numbers(self, values: Any, part: Any, everything: bool, sampled: np.ndarray) -> np.ndarray:
         """Count numbers and other texts; return where there is no value."""
         if self.temporal:
