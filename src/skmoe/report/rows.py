@@ -27,21 +27,19 @@ MOST_ROWS = 20_000
 class Rows:
     """Rows as arrays, inputs (n, d), outputs and weights (n,) or None, and of how many they were taken (`total`).
 
-    Outputs of a classifier are the numbers of their classes. Outputs of several columns are in `several` (n, columns),
-    not in `y`: predictions are compared with them, but they are not drawn.
+    Outputs of a classifier are the numbers of their classes; outputs of several columns are (n, columns).
     """
 
     values: np.ndarray
-    y: np.ndarray | None
+    outputs: np.ndarray | None
     total: int
     X: EncodedTable  # the same inputs with their names, as a model takes them
     weight: np.ndarray | None = None
-    several: np.ndarray | None = None
 
     @property
-    def outputs(self) -> np.ndarray | None:
-        """Outputs, of one column or several."""
-        return self.y if self.several is None else self.several
+    def y(self) -> np.ndarray | None:
+        """Outputs that can be drawn, those of one column, or None."""
+        return None if self.outputs is None or self.outputs.ndim == 2 else self.outputs
 
     @classmethod
     def of(cls, model: MixtureOfExperts, X: Any, y: Any, weight: Any = None) -> Rows:
@@ -62,10 +60,7 @@ class Rows:
             able = weights > 0
             values, outputs, weights = values[able], None if outputs is None else outputs[able], weights[able]
             weights, total = weights * weight_scale(weights), total - int(np.sum(~able))
-        X = EncodedTable(values, feature_names(model), model.encoder_)
-        if outputs is not None and outputs.ndim == 2:
-            return cls(values, None, total, X, weights, outputs)
-        return cls(values, outputs, total, X, weights)
+        return cls(values, outputs, total, EncodedTable(values, feature_names(model), model.encoder_), weights)
 
     @property
     def n(self) -> int:

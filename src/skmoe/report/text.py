@@ -49,10 +49,7 @@ def strongest(
     """
     tested = np.isfinite(error) & (error > 0)
     z = np.abs(value) / np.where(tested, error, 1.0)
-    if deviation is not None:
-        strength = np.abs(value) * deviation
-    else:
-        strength = z
+    strength = z if deviation is None else np.abs(value) * deviation
     order = [int(j) for j in np.argsort(-strength, kind="stable") if strength[j] > 0]
     clear = [j for j in order if z[j] >= sure or not tested[j]]
     if clear:
@@ -109,8 +106,7 @@ def effects_in_words(
     for i in range(model.n_experts_):
         columns = Columns(feature_names(model), support, i)
         deviation = None if regimes is None else np.asarray(regimes[i].spread)
-        describe = _class_effects if hasattr(model, "classes_") else _effects
-        found.append(describe(model, i, columns, deviation, target))
+        found.append(_effects(model, i, columns, deviation, target))
     return found
 
 
@@ -126,30 +122,27 @@ def _unknown(model: MixtureOfExperts, i: int, support: Support) -> str:
 
 
 def _effects(model: MixtureOfExperts, i: int, columns: Columns, deviation: np.ndarray | None, target: str) -> str:
-    g, family = model.parameters_.g, model.parameters_.family
-    value, error, dof = model.expert_coef_[i], model.expert_coef_se_[i], float(model.dof_[i])
-    if family.ratio:
-        what, verb = RATIO_OF[family.ratio]
-        if names := outcome_names(model):
-            target = f"{target} being {names[1]}"
-        ends = Interval(*(ends[i] for ends in intervals_of(model)["expert_coef"]))
-        error, ratios = _error_towards_zero(value, ends, dof), partial(_ratios, ends=ends)
-        return _clause(f"{what} of {target} {verb}", f"{target} does", value, error, columns, deviation, dof, ratios)
-    subject = target if g.linear else f"the index inside its {g.name}"
-    return _clause(subject, f"{target} does", value, error, columns, deviation, dof, _slopes)
-
-
-def _class_effects(model: MixtureOfExperts, i: int, columns: Columns, deviation: np.ndarray | None, target: str) -> str:
-    """Describe effects on the odds of each class but the first, a clause for each."""
-    first, *others = map(str, model.classes_)
+    """Describe the effects of an expert; on the odds of each class but the first in a clause each."""
+    g, family, of_classes = model.parameters_.g, model.parameters_.family, hasattr(model, "classes_")
+    dof = np.inf if of_classes else float(model.dof_[i])
+    if not family.ratio:
+        subject = target if g.linear else f"the index inside its {g.name}"
+        value, error = model.expert_coef_[i], model.expert_coef_se_[i]
+        return _clause(subject, f"{target} does", value, error, columns, deviation, dof, _slopes)
+    what, verb = RATIO_OF[family.ratio]
+    first, *others = outcome_names(model) or ("", "")
     clauses = []
     for c, name in enumerate(others):
-        odds = f"the odds of {target} being {name} rather than {first}"
         estimates = model.expert_coef_, *intervals_of(model)["expert_coef"]
         value, *low_high = (np.reshape(v[i], (len(others), -1))[c] for v in estimates)
         ends = Interval(*low_high)
-        error, ratios = _error_towards_zero(value, ends, np.inf), partial(_ratios, ends=ends)
-        clauses.append(_clause(f"{odds} are", f"{odds} do", value, error, columns, deviation, np.inf, ratios))
+        error, ratios = _error_towards_zero(value, ends, dof), partial(_ratios, ends=ends)
+        subject, does = f"{target} being {name}" if name else target, "does"
+        odds = f"{what} of {subject}"
+        if of_classes:
+            odds = f"{odds} rather than {first}"
+            subject, does = odds, "do"
+        clauses.append(_clause(f"{odds} {verb}", f"{subject} {does}", value, error, columns, deviation, dof, ratios))
     return "; ".join(clauses)
 
 
