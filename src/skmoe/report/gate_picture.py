@@ -10,7 +10,7 @@ import numpy as np
 from skmoe.inference.formatting import listed, percent, short
 from skmoe.plots.style import label
 from skmoe.report.gate_curves import GateCurve
-from skmoe.report.records import Block, ExpertText, expert_texts
+from skmoe.report.records import Block
 
 __all__ = ["BOX", "Box", "GateInput", "GatePicture", "gate_picture", "ticks"]
 
@@ -82,7 +82,6 @@ class GatePicture(Block):
 
     box: Box
     grid: tuple[tuple[str, str, str], ...]  # lines at probabilities: their height, that of the label, and the label
-    experts: tuple[ExpertText, ...]
     inputs: tuple[GateInput, ...]
     rows: int
 
@@ -90,8 +89,7 @@ class GatePicture(Block):
 def gate_picture(curves: Sequence[GateCurve]) -> GatePicture:
     """Lay out gate curves, of which there is at least one."""
     lines = [(f"{BOX.y(p):g}", f"{BOX.y(p) + 4:g}", f"{100 * p:.0f}%") for p in (0, 0.25, 0.5, 0.75, 1)]
-    experts = expert_texts([f"expert {i + 1}" for i in range(len(curves[0].curves))])
-    return GatePicture(BOX, tuple(lines), experts, tuple(_input(curve) for curve in curves), curves[0].rows)
+    return GatePicture(BOX, tuple(lines), tuple(_input(curve) for curve in curves), curves[0].rows)
 
 
 def _input(curve: GateCurve) -> GateInput:

@@ -16,7 +16,6 @@ __all__ = [
     "Cards",
     "Check",
     "Checks",
-    "ExpertText",
     "Experts",
     "Figure",
     "Heading",
@@ -27,7 +26,6 @@ __all__ = [
     "Text",
     "Verdict",
     "expert_style",
-    "expert_texts",
     "paragraphs",
 ]
 
@@ -153,26 +151,17 @@ class Cards(Block):
 
 
 @dataclass(frozen=True)
-class ExpertText:
-    """Text about an expert, with the style classes that give its colour."""
-
-    style: str
-    text: str
-
-
-@dataclass(frozen=True)
 class Experts(Block):
     """A sentence or two on each expert."""
 
-    texts: tuple[ExpertText, ...]
+    texts: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Regime(Block):
-    """A regime: the style classes of its expert, its name, where it holds, its effects, and pictures of both."""
+    """A regime: the number of its expert, from 0, where it holds, its effects, and pictures of both."""
 
-    style: str
-    name: str
+    expert: int
     where: str
     effects: str
     figures: tuple[Figure, ...]
@@ -213,11 +202,6 @@ class Checks(Block):
 def expert_style(i: int) -> str:
     """Return the style classes that give expert `i` (from 0) its colour everywhere on the page."""
     return f"e{i % COLOURS + 1}" + (" dashed" if i >= COLOURS else "")
-
-
-def expert_texts(texts: list[str]) -> tuple[ExpertText, ...]:
-    """Return one record for each expert's text, in the order of the experts."""
-    return tuple(ExpertText(expert_style(i), text) for i, text in enumerate(texts))
 
 
 def paragraphs(texts: Iterable[str], style: str = "") -> tuple[Text, ...]:

@@ -19,6 +19,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from skmoe import __version__
+from skmoe.report.records import expert_style
 
 __all__ = ["environment", "plain", "render"]
 
@@ -66,6 +67,7 @@ def environment() -> Environment:
         keep_trailing_newline=True,
     )
     # the filter tojson also replaces <, > and &, so that no text can end the script it stands in
+    made.filters["expert_style"] = expert_style
     made.policies["json.dumps_function"] = _json
     return made
 

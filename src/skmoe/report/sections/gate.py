@@ -7,7 +7,7 @@ from skmoe.plots.outputs import MOST_POINTS
 from skmoe.report.data import ReportData
 from skmoe.report.figures import draw
 from skmoe.report.gate_picture import gate_picture
-from skmoe.report.records import Block, Experts, Figure, Heading, expert_texts, paragraphs
+from skmoe.report.records import Block, Experts, Figure, Heading, paragraphs
 from skmoe.report.sections.coefficients import side_by_side
 from skmoe.report.text import gate_in_words
 from skmoe.tables.chosen import sees_inputs
@@ -22,7 +22,7 @@ def gate(data: ReportData) -> tuple[Block | None, ...]:
     if model.n_experts_ == 1:
         return paragraphs(sentences)
     return (
-        Experts(expert_texts(sentences)),
+        Experts(tuple(sentences)),
         *paragraphs([_remark(data)]),
         *((Heading("Along one input"), gate_picture(data.curves)) if data.curves else ()),
         _map(data),

@@ -6,7 +6,7 @@ from skmoe.plots import ExpertDisplay, ExpertProbabilityDisplay, RangeDisplay
 from skmoe.plots.outputs import MOST_POINTS
 from skmoe.report.data import ReportData
 from skmoe.report.figures import draw
-from skmoe.report.records import Block, Figure, Regime, Text, expert_style
+from skmoe.report.records import Block, Figure, Regime, Text
 from skmoe.report.text import describe_experts
 
 __all__ = ["regimes"]
@@ -17,10 +17,7 @@ SIZE = {"width": 3.5, "height": 2.5}  # inches: two stand side by side, or below
 def regimes(data: ReportData) -> tuple[Block, ...]:
     """Describe where each expert holds and its effects, with a picture of each, and how to read them."""
     sentences = describe_experts(data.model, data.support, data.regimes, data.target)
-    found = tuple(
-        Regime(expert_style(i), f"Expert {i + 1}", _where(data, i), effects, _figures(data, i))
-        for i, effects in enumerate(sentences)
-    )
+    found = tuple(Regime(i, _where(data, i), effects, _figures(data, i)) for i, effects in enumerate(sentences))
     return *found, Text(_remark(data, any(one.figures for one in found)), "remark")
 
 
