@@ -53,9 +53,9 @@ def demo(
     chosen = ", chosen by rows left out of fits" if number == "auto" else ""
     _print_regimes(console, model, X, f"{model.n_experts_} regimes{chosen} ({time.perf_counter() - start:.0f} s)")
     _print_errors(console, model, (X, y), (X_test, y_test))
-    with replacing(out) as beside:
+    with replacing(out) as path:
         title = "Concrete: which regression holds where"
-        write(model, beside, X, y, title=title, target=TARGET, test=(X_test, y_test))
+        write(model, path, X, y, title=title, target=TARGET, test=(X_test, y_test))
     console.print(f"\nPictures, coefficients and standard errors are in {shown(out)}", markup=False)
     console.print("The table is UCI data set 165 (I-Cheng Yeh, CC BY 4.0)")
     if not model.converged_:

@@ -23,7 +23,7 @@ from skmoe.cli.models import (
     parse_penalty,
 )
 from skmoe.cli.outputs import CLASSES, FAMILY_NAMES
-from skmoe.cli.shell import check_output, check_page_name, note, print_json, print_table, say
+from skmoe.cli.shell import check_output, check_page_name, note, print_json, print_table, print_text
 
 __all__ = ["fit"]
 
@@ -52,7 +52,7 @@ def fit(
     max_experts: methods.MaxExperts = 10,
     activation: Annotated[str, typer.Option(help="linear, sigmoid, relu, tanh or softplus.")] = "linear",
     noise: methods.Noise = "per-expert",
-    penalty: Annotated[str, typer.Option(help="Strength of the penalty, or auto; 0 is maximum likelihood.")] = "auto",
+    penalty: Annotated[str, typer.Option(help="Penalty, or auto; 0 is maximum likelihood.")] = "auto",
     average: methods.Average = 0,
     calibration: Annotated[str, typer.Option(help="Intervals corrected by rows left out: loo, or none.")] = "loo",
     method: methods.Method = "auto",
@@ -93,9 +93,9 @@ def fit(
     """Fit a mixture of experts to a table and save it.
 
     Text becomes categories, compared with the first in alphabetical order or with --reference; rare ones count as one,
-    gaps as one more.
-    Ctrl-C keeps the best model so far. What the paper ran is --method spectral --input-law standard --moments plain
-    --decomposition orth-als --radius 1.
+    missing values as one more. Ctrl-C keeps the best model so far.
+    The method of the paper is --method spectral --input-law standard --moments plain --decomposition orth-als
+    --radius 1.
 
     Example: skmoe fit houses.csv --target price --drop id
     """
@@ -103,7 +103,7 @@ def fit(
     n_experts, scale = parse_experts(experts), parse_noise(noise)
     if max_time is not None and not 0 < max_time < float("inf"):
         raise ValueError(f"--max-time must be a positive number of seconds; got {max_time:g}")
-    strength, corrected = parse_penalty(penalty), parse_calibration(calibration)
+    chosen_penalty, corrected = parse_penalty(penalty), parse_calibration(calibration)
     spectral: dict[str, Any] = {
         "moments": moments,
         "decomposition": decomposition,
@@ -125,7 +125,7 @@ def fit(
         check_page_name(report, "--report")
     from skmoe.model.activations import ACTIVATIONS
 
-    if activation not in ACTIVATIONS:  # said before a long table is read
+    if activation not in ACTIVATIONS:  # refused before a long table is read
         raise ValueError(f"--activation must be one of {', '.join(ACTIVATIONS)}; got {activation!r}")
     numbered = target if family == CLASSES else None
     table, labels = tables.read_asked(data, separator, decimal, encoding, classes=numbered)
@@ -155,10 +155,10 @@ def fit(
 
     if family == CLASSES:
         y = y if labels is None or hasattr(X.X, "chunks") else labels[y.astype(int)]
-        make: Any = partial(MoEClassifier, n_experts, penalty=strength, averaging=average)
+        make: Any = partial(MoEClassifier, n_experts, penalty=chosen_penalty, averaging=average)
     else:
         settings = {"activation": activation, "noise": scale, "calibration": corrected, **how}
-        make = partial(MoERegressor, n_experts, family=family, penalty=strength, averaging=average, **settings)
+        make = partial(MoERegressor, n_experts, family=family, penalty=chosen_penalty, averaging=average, **settings)
     model = make(
         gate_features=gate,
         expert_features=experts_see,
@@ -182,23 +182,23 @@ def fit(
         print_json({**about, **as_json(model), "notes": notes, "seconds": seconds})
     else:
         for line in first:
-            say(line)
+            print_text(line)
         print_table(model.summary())
         if model.n_experts_ > 1:
-            say("")
+            print_text("")
             print_table(model.regimes())
         for line in held_out_lines(model):
-            say(line)
+            print_text(line)
         on_them = "".join(ON_THE_ROWS[name].format(value) for name, value in fit_of_rows.items())
-        say(f"{used} rows{on_them}; model in {out}")
+        print_text(f"{used} rows{on_them}; model in {out}")
     if unstable := stability_text(model):
         note(unstable)
     if report is not None:
         from skmoe.report import write
         from skmoe.tables.writing import replacing
 
-        with replacing(report) as beside:
-            write(model, beside, X, y, target=target, sample_weight=weight)
+        with replacing(report) as path:
+            write(model, path, X, y, target=target, sample_weight=weight)
         note(f"report in {report}")
     if not model.converged_:
         raise typer.Exit(UNRELIABLE)

@@ -37,7 +37,7 @@ def report(
     decimal: tables.Decimal = None,
     encoding: tables.Encoding = None,
 ) -> None:
-    """Write what a model says as one HTML page; with a table, also how well it predicts rows held out.
+    """Write a report on a model as one HTML page; with a table, also how well it predicts rows held out.
 
     With the table of the fit, its rows are held out in folds: models like this one, least squares (of a classifier,
     logistic regression) and boosting are fitted to the others. With another table, the model is evaluated on its rows
@@ -74,9 +74,9 @@ def report(
 
     X, y, weight = (None, None, None) if given is None else (given.X, given.y, given.weight)
     test_rows = None if held_out is None else (held_out.X, held_out.y)
-    with replacing(html) as beside:
+    with replacing(html) as path:
         about: dict[str, Any] = {"target": encoder.target, "test": test_rows, "folds": folds}
-        write(fitted, beside, X, y, sample_weight=weight, **about)
+        write(fitted, path, X, y, sample_weight=weight, **about)
     note(f"report in {html}")
 
 

@@ -28,7 +28,7 @@ __all__ = [
     "print_grid",
     "print_json",
     "print_table",
-    "say",
+    "print_text",
     "terminal",
     "watching",
 ]
@@ -110,7 +110,7 @@ def note(text: Warning | str) -> None:
     typer.echo(f"skmoe: note: {shown(' '.join(worded(text).split()))}", err=True)
 
 
-def say(text: str) -> None:
+def print_text(text: str) -> None:
     """Print a part of the result, without characters of names that would steer the terminal."""
     typer.echo(shown(text, keep="\n"))
 
@@ -179,7 +179,7 @@ def print_table(table: Any) -> None:
     """Print a `Summary`: drawn on a terminal, plain text elsewhere, for other programs to read."""
     console = terminal()
     if not console.is_terminal:
-        say(str(table))
+        print_text(str(table))
         return
     from rich import box
     from rich.table import Table

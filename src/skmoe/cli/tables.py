@@ -58,7 +58,7 @@ Reference = Annotated[
 Missing = Annotated[
     str,
     typer.Option(
-        help="Missing inputs: level (a category of their own; numbers get the median, and an input says where), impute "
+        help="Missing inputs: level (a category of their own; numbers get the median, and an indicator), impute "
         "(median or most frequent), drop (leave the rows out) or error."
     ),
 ]

@@ -110,12 +110,12 @@ def _on_one_thread(fit: Fit) -> Fit:
 def _mixture_of_numbers(model: MixtureOfExperts, X: np.ndarray, y: np.ndarray) -> EvaluatedNumbers:
     """Evaluate a model; counts over exposures have these in the second column of y."""
     y, exposure = (y[:, 0], y[:, 1]) if y.ndim == 2 else (y, None)
-    law = model.predictive(EncodedTable(X, feature_names(model), model.encoder_), exposure=exposure)
-    pit = law.cdf(y)
+    predictive = model.predictive(EncodedTable(X, feature_names(model), model.encoder_), exposure=exposure)
+    pit = predictive.cdf(y)
     if model.parameters_.family.discrete:  # randomised within the probability of each output, PIT values are uniform
-        below = law.cdf(y - 1)
+        below = predictive.cdf(y - 1)
         pit = below + np.random.default_rng(0).random(len(y)) * (pit - below)
-    return EvaluatedNumbers(MIXTURE, y, law.mean(), pit, law.interval(0.9), law.logpdf(y))
+    return EvaluatedNumbers(MIXTURE, y, predictive.mean(), pit, predictive.interval(0.9), predictive.logpdf(y))
 
 
 @_on_one_thread

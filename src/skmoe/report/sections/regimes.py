@@ -23,7 +23,7 @@ def regimes(data: ReportData) -> tuple[Block, ...]:
 
 def _where(data: ReportData, i: int) -> str:
     if data.regimes is None:
-        return "Where it holds can be said with rows only"
+        return "Rows are needed to describe where it holds"
     where = data.regimes[i].where
     return where if data.regimes[i].conditions else where.capitalize()
 
@@ -53,12 +53,12 @@ def _effect(data: ReportData, i: int) -> Figure | None:
         return None
     if data.outcomes:
         return _probabilities(data, i)
-    caption = "What it says along its strongest input"
+    caption = "Its predictions along its strongest input"
     if data.model.gate_coef_.shape[1] > 1:
         caption += ", its rows moved to their mean in the others"
     return draw(
         ExpertDisplay.from_estimator(data.model, data.X, data.y, i, target=data.target, draw=False),
-        title=f"What expert {i + 1} says of {data.target}",
+        title=f"Predictions of {data.target} by expert {i + 1}",
         caption=f"{caption}.",
         **SIZE,
     )
@@ -70,8 +70,8 @@ def _probabilities(data: ReportData, i: int) -> Figure | None:
     others = ", other inputs at their means" if data.model.gate_coef_.shape[1] > 1 else ""
     return draw(
         ExpertProbabilityDisplay.from_estimator(data.model, data.X, data.outputs, i, draw=False),
-        title=f"What expert {i + 1} says of {data.target}",
-        caption=f"{what} along its strongest input{others}: line what it says, marks what came.",
+        title=f"Predictions of {data.target} by expert {i + 1}",
+        caption=f"{what} along its strongest input{others}: the line is its own, marks are observed shares.",
         **SIZE,
     )
 
@@ -86,8 +86,8 @@ def _remark(data: ReportData, pictures: bool) -> str:
             remark += " Dots are rows that most probably belong to it given their output too."
     if pictures and data.outcomes and data.y is not None:
         remark += (
-            " Marks are shares among its rows, in groups along the input and with standard errors, moved by what the "
-            "expert says of the other inputs."
+            " Marks are shares among its rows, in groups along the input and with standard errors, moved by its "
+            "effects of the other inputs."
         )
     n = 0 if data.y is None or data.outcomes else len(data.y)
     if pictures and n > MOST_POINTS:

@@ -8,7 +8,7 @@ import numpy as np
 
 from skmoe.inference import few_rows, rows_outside
 from skmoe.inference.calibrate import COVERAGES
-from skmoe.inference.class_confidence import ConfidenceVerdict
+from skmoe.inference.class_confidence import TOLERABLE, UNLIKELY, ConfidenceVerdict
 from skmoe.inference.diagnosis import SMALL_SHARE, rows_fitted
 from skmoe.inference.formatting import fixed, listed, percent, three_digits
 from skmoe.inference.held_out import compared_models, limit_text, near_tie_texts, stability_counts, stability_text
@@ -33,9 +33,7 @@ OF_PROBABILITIES = {
     ConfidenceVerdict.TOO_SURE: Verdict.CAREFUL,
     ConfidenceVerdict.LESS_SURE: Verdict.NOTE,
 }
-TOLERABLE = 0.02  # difference of coverage from the nominal one that is never reported
 ROWS_OF_A_BIN = 15  # of a calibration picture, at least on average
-UNLIKELY = 2.58  # standard errors beyond which a difference is not chance
 
 
 def trust(data: ReportData) -> tuple[Block | None, ...]:
