@@ -8,7 +8,6 @@ import pytest
 
 from report.pages import Outline, table_with_text
 from skmoe import MoERegressor
-from skmoe.inference import Input
 from skmoe.report.gate_curves import GateCurve, gate_curves
 from skmoe.report.gate_picture import BOX, gate_picture, ticks
 from skmoe.report.rendering import environment
@@ -95,7 +94,7 @@ def test_gate_picture_of_a_text_column_has_a_bar_for_each_level():
 
 def test_words_of_many_experts_say_which_is_the_likeliest_where():
     curves = np.eye(6)[:, np.repeat(np.arange(6), 10)]
-    drawn = gate_picture([GateCurve(Input("x", (0,)), np.linspace(0, 59, 60), curves, np.ones(30), (), 60)]).inputs[0]
+    drawn = gate_picture([GateCurve("x", np.linspace(0, 59, 60), curves, np.ones(30), (), 60)]).inputs[0]
     assert drawn.text.startswith("The likeliest, as it goes from 0 to 59: expert 1 up to 10, expert 2 up to 20, ")
     assert drawn.text.endswith(" and expert 6.")
 

@@ -90,14 +90,14 @@ def _print_errors(console: Any, model: Any, fitted: tuple[Any, Any], held_out: t
     from skmoe.report.methods import OF_NUMBERS
 
     (X, y), (X_test, y_test) = fitted, held_out
-    evaluated = [OF_NUMBERS.mixture(model, X_test.X, y_test)]
+    mixture = OF_NUMBERS.mixture(model, X_test.X, y_test)
+    rows = [(mixture, f"{100 * mixture.coverage:.0f}%")]
     if model.members_:
-        alone = replace(evaluated[0], method="mixture, the best alone", predicted=model.parameters_.predict(X_test.X))
-        evaluated = [alone, replace(evaluated[0], method=f"average of {len(model.members_)} mixtures")]
-    evaluated += [fit(X.X, y, None)(X_test.X, y_test) for fit in OF_NUMBERS.baselines]
+        alone = replace(mixture, method="mixture, the best alone", predicted=model.parameters_.predict(X_test.X))
+        rows = [(alone, ""), (replace(mixture, method=f"average of {len(model.members_)} mixtures"), rows[0][1])]
+    rows += [(fit(X.X, y, None)(X_test.X, y_test), "") for fit in OF_NUMBERS.baselines]
     table = Table("", "RMSE", "R2", "inside 90% intervals", box=box.SIMPLE_HEAD, pad_edge=False)
-    for i, one in enumerate(evaluated):
-        covered = f"{100 * one.coverage:.0f}%" if i == len(evaluated) - len(OF_NUMBERS.baselines) - 1 else ""
+    for one, covered in rows:
         table.add_row(one.method, f"{one.rmse:.2f}", f"{one.r2:.3f}", covered)
     console.print(f"\nOn the {len(y_test)} rows held out:")
     console.print(table)

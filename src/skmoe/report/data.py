@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skmoe.arrays.namespaces import to_numpy
 from skmoe.estimators.base import MixtureOfExperts
-from skmoe.inference import Input, Regime, describe_regimes, inputs_of, regimes_from_rows
+from skmoe.inference import Regime, describe_regimes, inputs_of, regimes_from_rows
 from skmoe.inference.class_confidence import outcome_names
 from skmoe.plots.reading import output_name
 from skmoe.report.evaluation import Evaluation, cross_fitted, evaluated_on_test
@@ -136,16 +136,16 @@ class ReportData:
         return tuple(Coefficient(*row) for row in self.model.summary().rows)
 
     @cached_property
-    def main_input(self) -> Input | None:
-        """Input for the horizontal axis of figures: the gate's strongest, or else the experts'; None without rows."""
+    def main_input(self) -> str | None:
+        """Name of the input along the axis of figures: the gate's strongest, or the experts'; None without rows."""
         if self.curves:
-            return self.curves[0].input
+            return self.curves[0].name
         if self.rows is None:
             return None
         coef = self.model.expert_coef_.reshape(-1, self.model.gate_coef_.shape[1])
         effect = np.max(np.abs(coef), axis=0) * np.std(self.rows.values, axis=0)
         strongest = max(inputs_of(self.model), key=lambda one: float(np.max(effect[list(one.columns)])))
-        return strongest if np.max(effect) > 0 else None
+        return strongest.name if np.max(effect) > 0 else None
 
 
 def report_data(

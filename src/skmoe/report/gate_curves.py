@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skmoe.estimators.base import MixtureOfExperts
-from skmoe.inference import Input, gate_changes, inputs_of
+from skmoe.inference import gate_changes, inputs_of
 from skmoe.plots.reading import along
 from skmoe.report.rows import evenly_spaced
 
@@ -25,7 +25,8 @@ class GateCurve:
 
     Attributes
     ----------
-    input : Input
+    name : str
+        The input.
     grid : (g,) array
         Evenly spaced values of the input, or places of its categories.
     curves : (k, g) array
@@ -38,17 +39,12 @@ class GateCurve:
         How many rows the probabilities are averaged over.
     """
 
-    input: Input
+    name: str
     grid: np.ndarray
     curves: np.ndarray
     histogram: np.ndarray
     labels: tuple[str, ...]
     rows: int
-
-    @property
-    def name(self) -> str:
-        """Name of the input."""
-        return self.input.name
 
 
 def gate_curves(model: MixtureOfExperts, X: np.ndarray) -> tuple[GateCurve, ...]:
@@ -56,11 +52,11 @@ def gate_curves(model: MixtureOfExperts, X: np.ndarray) -> tuple[GateCurve, ...]
     inputs = inputs_of(model)
     influence = np.sum(gate_changes(model.parameters_, X, np.ones(len(X)), inputs).change, axis=1)
     order = [int(j) for j in np.argsort(-influence, kind="stable")[:MOST_INPUTS] if influence[j] > 0]
-    return tuple(_curve(model, X, inputs[j]) for j in order)
+    return tuple(_curve(model, X, inputs[j].name) for j in order)
 
 
-def _curve(model: MixtureOfExperts, X: np.ndarray, one: Input) -> GateCurve:
-    axis = along(model, X, one.name, GRID)
+def _curve(model: MixtureOfExperts, X: np.ndarray, name: str) -> GateCurve:
+    axis = along(model, X, name, GRID)
     if axis.discrete:
         counts = np.sum(axis.place(X)[:, None] == axis.places, axis=0)
     else:
@@ -71,4 +67,4 @@ def _curve(model: MixtureOfExperts, X: np.ndarray, one: Input) -> GateCurve:
     some = X[evenly_spaced(len(X), AVERAGED_ROWS)]
     table = np.concatenate([axis.rows(row) for row in some])
     P = np.reshape(model.parameters_.gate_proba(table), (-1, len(axis.places), model.n_experts_))
-    return GateCurve(one, axis.places, np.mean(P, axis=0).T, counts / max(np.max(counts), 1), axis.labels, len(some))
+    return GateCurve(name, axis.places, np.mean(P, axis=0).T, counts / max(np.max(counts), 1), axis.labels, len(some))

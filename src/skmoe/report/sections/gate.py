@@ -62,9 +62,9 @@ def _responsibilities(data: ReportData) -> Figure | None:
     drawn = f" Of {n:,} rows {MOST_POINTS:,} are drawn, chosen at random." if n > MOST_POINTS else ""
     return draw(
         ResponsibilityDisplay.from_estimator(
-            data.model, data.X, data.outputs, data.main_input.name, target=data.target, draw=False
+            data.model, data.X, data.outputs, data.main_input, target=data.target, draw=False
         ),
         title="Rows in the colours of their most probable experts",
-        caption=f"{data.target} against {data.main_input.name}: each row in the colour of the expert it most probably "
+        caption=f"{data.target} against {data.main_input}: each row in the colour of the expert it most probably "
         f"belongs to, mixed where that is not clear.{drawn}",
     )

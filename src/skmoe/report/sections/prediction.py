@@ -167,13 +167,12 @@ def _bands(data: ReportData) -> Figure | None:
         return None
     if data.outcomes:
         return draw(
-            ProbabilityDisplay.from_estimator(data.model, data.X, data.main_input.name, draw=False),
+            ProbabilityDisplay.from_estimator(data.model, data.X, data.main_input, draw=False),
             title="Predicted probabilities along the input",
-            caption=f"Predicted probabilities of {data.target} along {data.main_input.name}.",
+            caption=f"Predicted probabilities of {data.target} along {data.main_input}.",
         )
     return draw(
-        BandDisplay.from_estimator(data.model, data.X, data.main_input.name, y=y, target=data.target, draw=False),
+        BandDisplay.from_estimator(data.model, data.X, data.main_input, y=y, target=data.target, draw=False),
         title="Predictions with intervals along the input",
-        caption=f"Predictions of {data.target} with 50% and 90% intervals along {data.main_input.name}. "
-        f"{_dots(len(y))}",
+        caption=f"Predictions of {data.target} with 50% and 90% intervals along {data.main_input}. {_dots(len(y))}",
     )
