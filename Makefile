@@ -146,6 +146,7 @@ $(TABLES)/.installed: pyproject.toml benchmarks/messy_tables/requirements.txt
 bench-tables: $(TABLES)/.installed
 	$(TABLES)/bin/python -m benchmarks.messy_tables.fit_tables
 	$(TABLES)/bin/python -m benchmarks.messy_tables.fit_rdatasets --jobs 2 --fresh
+	$(TABLES)/bin/python -m benchmarks.families.count_tables --record
 
 clean:
 	rm -rf $(VENV) $(PEERS) $(REAL) $(TABLES) $(OLDEST) $(AUDIT) $(addprefix .venv-,$(PYTHONS)) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist \
