@@ -133,7 +133,7 @@ $(REAL)/.installed: pyproject.toml benchmarks/real/requirements.txt
 	touch $@
 
 bench-real: $(REAL)/.installed
-	$(REAL)/bin/python -m benchmarks.real.compare --fresh $(OURS)
+	$(REAL)/bin/python -m benchmarks.real.compare --methods $(OURS) --fresh $(OURS)
 	$(if $(UCI),$(REAL)/bin/python -m benchmarks.real.compare --uci $(UCI) --fresh $(OURS))
 
 # Tables that nobody cleaned, from packages of their own.
