@@ -80,7 +80,7 @@ class RaceNumbers:
     """Runs that must end at the best optimum, or the likelihood counts as multimodal; as many results are finished
     after the last round."""
     em_gain: float = 1e-3
-    """Gain per row of an EM step below which Newton steps follow on all rows: EM is slow near the optimum."""
+    """Gain per row of some first-order steps below which Newton steps follow: they are slow near the optimum."""
 
 
 @dataclass(frozen=True)
