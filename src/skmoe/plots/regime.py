@@ -89,7 +89,7 @@ class RangeDisplay(Display):
         X = rows(model, X)
         i = check_expert(model, expert)
         regimes = describe_regimes(model, X)
-        conditions = () if regimes is None else regimes[i].conditions
+        conditions = regimes[i].conditions
         inputs = {one.name: one for one in inputs_of(model)}
         if feature is None:
             if not conditions:

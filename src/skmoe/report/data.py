@@ -109,7 +109,7 @@ class ReportData:
         return self.model.classes_[self.y.astype(int)]
 
     @cached_property
-    def regimes(self) -> tuple[Regime, ...] | None:
+    def regimes(self) -> tuple[Regime, ...]:
         """Regimes of the experts by the rows shown or, without any, as stored in the fit."""
         if self.rows is None:
             return describe_regimes(self.model)

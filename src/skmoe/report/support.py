@@ -102,7 +102,7 @@ class Columns:
 
 
 def support_of(
-    model: MixtureOfExperts, X: np.ndarray | None, P: np.ndarray | None, regimes: Sequence[Regime] | None
+    model: MixtureOfExperts, X: np.ndarray | None, P: np.ndarray | None, regimes: Sequence[Regime]
 ) -> Support:
     """Count the rows that support each expert and each side of a comparison.
 
@@ -111,18 +111,16 @@ def support_of(
     model : fitted MoERegressor or MoEClassifier
     X, P : (n, d) and (n, k) arrays, or None
         Rows and the probability of each expert there, given the output where it is known, times weights of the rows.
-    regimes : sequence of Regime or None
-        The note of the fit, which serves without rows.
+    regimes : sequence of Regime
+        Those of the fit serve without rows.
     """
     total = rows_fitted(model)
     if X is not None and P is not None:
         P = total * P / np.sum(P)
         rows, above, two = np.sum(P, axis=0), *_counted(X, P)
-    elif regimes is not None:
+    else:
         rows = total * np.asarray(model.shares_)
         above, two = _noted(model, rows, regimes)
-    else:
-        return Support(total * np.asarray(model.shares_), [None] * len(feature_names(model)))
     return Support(rows, _comparisons(model, rows, above, two))
 
 

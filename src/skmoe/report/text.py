@@ -14,7 +14,7 @@ from skmoe.estimators.base import MixtureOfExperts
 from skmoe.inference import Regime, describe_regimes, feature_names, intervals_of, regimes_text
 from skmoe.inference.class_confidence import outcome_names
 from skmoe.inference.diagnosis import no_rows_left
-from skmoe.inference.formatting import TWO_SIDED_95, listed, percent, ratio_text, three_digits, with_interval
+from skmoe.inference.formatting import listed, percent, ratio_text, three_digits, with_interval
 from skmoe.inference.held_out import compared_models, stability_counts, unstable
 from skmoe.inference.intervals import Interval
 from skmoe.inference.relations import is_exact
@@ -27,7 +27,6 @@ from skmoe.report.support import Columns, Support, support_of
 __all__ = ["describe_experts", "effects_in_words", "experts_in_words", "gate_in_words"]
 
 NAMED = 3  # inputs that a sentence names
-CLEAR = TWO_SIDED_95  # standard errors from zero at which a direction counts as clear
 LEAST_LOG = 0.005  # of a ratio per unit, below which it is given for more units
 MOST_UNKNOWN = 5  # values that a sentence names whose effects are unknown
 MINOR = 0.1  # effects below this share of the strongest are not named
@@ -38,18 +37,15 @@ RATIO_OF = {  # what a ratio multiplies, and the verb that follows
 }
 
 
-def strongest(
-    value: np.ndarray, error: np.ndarray, deviation: np.ndarray | None, sure: float = CLEAR
-) -> tuple[list[int], int]:
+def strongest(value: np.ndarray, error: np.ndarray, deviation: np.ndarray, sure: float) -> tuple[list[int], int]:
     """Return the columns to name, strongest first, and the number of those with a clear direction.
 
-    Strength is the effect of one standard deviation of the column over the expert's rows; where that is not known, the
-    effect in standard errors. A direction is clear at `sure` standard errors from zero. Where none is clear, the
-    strongest column comes alone.
+    Strength is the effect of one standard deviation of the column over the expert's rows. A direction is clear at
+    `sure` standard errors from zero. Where none is clear, the strongest column comes alone.
     """
     tested = np.isfinite(error) & (error > 0)
     z = np.abs(value) / np.where(tested, error, 1.0)
-    strength = z if deviation is None else np.abs(value) * deviation
+    strength = np.abs(value) * deviation
     order = [int(j) for j in np.argsort(-strength, kind="stable") if strength[j] > 0]
     clear = [j for j in order if z[j] >= sure or not tested[j]]
     if clear:
@@ -87,26 +83,21 @@ def experts_in_words(model: MixtureOfExperts, X: Any = None, y: Any = None, *, t
     return describe_experts(model, support_of(model, values, P, regimes), regimes, target)
 
 
-def describe_experts(
-    model: MixtureOfExperts, support: Support, regimes: Sequence[Regime] | None, target: str
-) -> list[str]:
+def describe_experts(model: MixtureOfExperts, support: Support, regimes: Sequence[Regime], target: str) -> list[str]:
     """Write a few sentences on each expert, from what is known of the rows."""
     return [
         f"Expert {i + 1}, {percent(model.shares_[i])} of the rows ({support.rows[i]:,.0f}): {effects}."
-        f"{_unknown(model, i, support)}{_mean(model, i, None if regimes is None else regimes[i])}{_stability(model, i)}"
+        f"{_unknown(model, i, support)}{_mean(model, i, regimes[i])}{_stability(model, i)}"
         for i, effects in enumerate(effects_in_words(model, support, regimes, target))
     ]
 
 
-def effects_in_words(
-    model: MixtureOfExperts, support: Support, regimes: Sequence[Regime] | None, target: str
-) -> list[str]:
+def effects_in_words(model: MixtureOfExperts, support: Support, regimes: Sequence[Regime], target: str) -> list[str]:
     """Describe the strongest effects of each expert, a clause for each expert."""
     found = []
     for i in range(model.n_experts_):
         columns = Columns(feature_names(model), support, i)
-        deviation = None if regimes is None else np.asarray(regimes[i].spread)
-        found.append(_effects(model, i, columns, deviation, target))
+        found.append(_effects(model, i, columns, np.asarray(regimes[i].spread), target))
     return found
 
 
@@ -121,7 +112,7 @@ def _unknown(model: MixtureOfExperts, i: int, support: Support) -> str:
     return f" What these do is unknown here, for want of rows: {listed(named)}."
 
 
-def _effects(model: MixtureOfExperts, i: int, columns: Columns, deviation: np.ndarray | None, target: str) -> str:
+def _effects(model: MixtureOfExperts, i: int, columns: Columns, deviation: np.ndarray, target: str) -> str:
     """Describe the effects of an expert; on the odds of each class but the first in a clause each."""
     g, family, of_classes = model.parameters_.g, model.parameters_.family, hasattr(model, "classes_")
     dof = np.inf if of_classes else float(model.dof_[i])
@@ -157,7 +148,7 @@ def _clause(
     value: np.ndarray,
     error: np.ndarray,
     columns: Columns,
-    deviation: np.ndarray | None,
+    deviation: np.ndarray,
     dof: float,
     slopes: Callable[..., str],
 ) -> str:
@@ -177,20 +168,17 @@ def _clause(
     return f"{text}; {more} more input{'s have' if more > 1 else ' has'} {effect}"
 
 
-def _mean(model: MixtureOfExperts, i: int, regime: Regime | None) -> str:
+def _mean(model: MixtureOfExperts, i: int, regime: Regime) -> str:
     """Describe the mean prediction of an expert over its rows, and its noise."""
     tail = _noise(model, i)
     classes = outcome_names(model)
     if len(classes) > 2:
         return tail  # no one number is what it predicts
-    if regime is not None and classes:
-        its_rows = "its" if model.n_experts_ > 1 else "all"
+    its_rows = "its" if model.n_experts_ > 1 else "all"
+    if classes:
         return f" Over {its_rows} rows it gives {classes[1]} a probability of {percent(regime.prediction)} on average."
-    if regime is not None:
-        its_rows = "its" if model.n_experts_ > 1 else "all"
-        one = " for an exposure of one" if has_exposure(model) else ""
-        tail = f" Over {its_rows} rows it predicts {three_digits(regime.prediction)}{one} on average." + tail
-    return tail
+    one = " for an exposure of one" if has_exposure(model) else ""
+    return f" Over {its_rows} rows it predicts {three_digits(regime.prediction)}{one} on average." + tail
 
 
 def _noise(model: MixtureOfExperts, i: int) -> str:

@@ -22,8 +22,6 @@ def regimes(data: ReportData) -> tuple[Block, ...]:
 
 
 def _where(data: ReportData, i: int) -> str:
-    if data.regimes is None:
-        return "Rows are needed to describe where it holds"
     where = data.regimes[i].where
     return where if data.regimes[i].conditions else where.capitalize()
 
@@ -34,7 +32,7 @@ def _figures(data: ReportData, i: int) -> tuple[Figure, ...]:
 
 
 def _range(data: ReportData, i: int) -> Figure | None:
-    if data.rows is None or data.regimes is None or not data.regimes[i].conditions:
+    if data.rows is None or not data.regimes[i].conditions:
         return None
     conditions = data.regimes[i].conditions
     name = next((c.name for c in conditions if not c.direction), conditions[0].name)
