@@ -78,7 +78,8 @@ def measure(one: Any, folder: Path) -> dict[str, Any]:
         _, _, found["seconds"]["report"] = command("report", model, table, "--html", html)
         found |= page.read_report(html.read_text(encoding="utf-8"))
     except FailedError as error:
-        found |= {"failed": error.args[0]}
+        failed = error.args[0]
+        found |= {"failed": failed | {"error": failed["error"].replace(f"{folder}/", "")}}  # which is another each time
     return found
 
 

@@ -1,5 +1,7 @@
 """What held-out rows say of intervals."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -57,3 +59,18 @@ def test_coverage_without_calibration_is_not_said():
     X, y, _ = make_moe(300, 2, 2, random_state=0)
     model = MoERegressor(2, penalty=1.0, calibration=None, random_state=0).fit(X, y)
     assert coverage_text(model) == ""
+
+
+def test_quantiles_stay_finite_where_an_expert_has_few_rows_and_tails_are_heavy():
+    """Student components under a Student calibration would have tails like a power of the logarithm."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((90, 3))
+    y = np.where(X[:, 0] > 0, X @ [1.0, 2.0, 0.0], 3 - X @ [1.0, 1.0, 2.0]) + 0.2 * rng.standard_t(1.5, 90)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a third expert that the rows do not support is asked for
+        model = MoERegressor(3, random_state=0).fit(X, y)
+    assert model.calibration_.dof < 5
+    assert np.min(model.dof_) == 2.0
+    law = model.predictive(X)
+    assert np.max(law.quantile(1 - 1e-6)) < 1e4
+    assert np.all(law.crps(y) < 10 * np.ptp(y))
